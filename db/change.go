@@ -80,8 +80,8 @@ type FeatureChange struct {
 	Features []float32 `json:"features,omitzero"`
 }
 
-// PropertyChange is the value that a node has of a property after a commit that set or removed it. A
-// value that is nil means none.
+// PropertyChange is the value that a node has of a property after a commit that set or removed it.
+// A value that is nil means none.
 type PropertyChange struct {
 	Node     Key    `json:"node"`
 	Property string `json:"property"`

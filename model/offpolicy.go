@@ -41,10 +41,11 @@ func Estimators() []string { return []string{"ips", "snips", "dr"} }
 // Target/Propensity:
 //
 //   - ips: the mean of w r (Horvitz and Thompson, 1952).
-//   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, with less variance.
-//   - dr: the mean of q(policy) + w (r - q(chosen)) (Dudik, Langford and Li, ICML 2011), doubly robust. q is a linear
-//     function of the scores, fitted to the rewards of the half of the log that does not contain the choice, so that dr is
-//     unbiased, too.
+//   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, with less
+//     variance.
+//   - dr: the mean of q(policy) + w (r - q(chosen)) (Dudik, Langford and Li, ICML 2011), doubly
+//     robust. q is a linear function of the scores, fitted to the rewards of the half of the log
+//     that does not contain the choice, so that dr is unbiased, too.
 //
 // The interval accounts for rewards and weights that are possible but do not occur in the log, so
 // it has a positive width even if all rewards are equal; see [estimator.limit]. It lies within the
@@ -279,9 +280,10 @@ func fitLines(log []Logged, rewards Rewards) (lines [2]line) {
 // Explorer converts the scores of candidates into the probabilities to choose them with. The zero
 // Explorer is SquareCB with its default.
 //
-//   - squarecb: inverse gap weighting (Foster and Rakhlin, ICML 2020, algorithm 1). A candidate whose score is below the
-//     best one of K has probability 1 / (K + γ (best - score)); the best one has the remaining probability. γ is Gamma
-//     times the square root of the number of observed outcomes plus one, so that exploration decreases with experience.
+//   - squarecb: inverse gap weighting (Foster and Rakhlin, ICML 2020, algorithm 1). A candidate
+//     whose score is below the best one of K has probability 1 / (K + γ (best - score)); the best
+//     one has the remaining probability. γ is Gamma times the square root of the number of observed
+//     outcomes plus one, so that exploration decreases with experience.
 //   - epsilon_greedy: with probability Epsilon a uniformly drawn candidate, otherwise the best.
 //
 // Among equal scores the first is the best.

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 
 const memory = 64 << 20
 
-// graph returns a database with a model, in which some nodes have a label, and some like things that
-// have properties.
+// graph returns a database with a model, in which some nodes have a label, and some like things
+// that have properties.
 func graph(t *testing.T) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: memory})

@@ -55,12 +55,13 @@
 //
 // # Guarantees
 //
-//   - A commit that returned at the publisher reaches every follower, once, also if publisher, followers and log server are
-//     killed at any time. It is published within --change-bytes of changes; beyond, followers begin again with a snapshot.
-//   - At the same version a follower gives the same answers with cache = off, byte for byte, if binary, architecture and
-//     --memory are the same.
-//   - A follower is behind by the time of two syncs and a message. It never shows a part of a commit, and no version that
-//     the publisher has not made durable.
+//   - A commit that returned at the publisher reaches every follower, once, also if publisher,
+//     followers and log server are killed at any time. It is published within --change-bytes of
+//     changes; beyond, followers begin again with a snapshot.
+//   - At the same version a follower gives the same answers with cache = off, byte for byte, if
+//     binary, architecture and --memory are the same.
+//   - A follower is behind by the time of two syncs and a message. It never shows a part of a
+//     commit, and no version that the publisher has not made durable.
 //   - Copies and snapshots are made whole or not at all.
 //
 // Replication is asynchronous. A commit that returned is lost with the publisher's disk if it was
@@ -70,17 +71,20 @@
 //
 // # Failures
 //
-//   - The log server is away: publisher and followers go on without it, try again without end and log that. At the start it
-//     is an error.
+//   - The log server is away: publisher and followers go on without it, try again without end and
+//     log that. At the start it is an error.
 //   - The log was deleted: the publisher makes it again, with a snapshot.
-//   - Two publishers of one database: the first ends with an error when it sees messages of the second. A database that is an
-//     older copy, or that went another way than the log, is refused. To publish it nevertheless, delete the stream and
-//     the object store with the nats tool; the followers then restore its snapshot.
-//   - A damaged message, or a change that makes something else in the copy, as another version of kith could: the follower
-//     restores the newest snapshot. If it meets the change again it ends with an error that names the message. Update the
-//     followers to the publisher's version of kith, and delete their copies if that does not help.
+//   - Two publishers of one database: the first ends with an error when it sees messages of the
+//     second. A database that is an older copy, or that went another way than the log, is refused.
+//     To publish it nevertheless, delete the stream and the object store with the nats tool; the
+//     followers then restore its snapshot.
+//   - A damaged message, or a change that makes something else in the copy, as another version of
+//     kith could: the follower restores the newest snapshot. If it meets the change again it ends
+//     with an error that names the message. Update the followers to the publisher's version of
+//     kith, and delete their copies if that does not help.
 //   - A damaged snapshot: the one before is restored. Without any the follower waits, and says so.
-//   - DIR holds something else, or a copy of a different database: an error, and nothing is changed.
+//   - DIR holds something else, or a copy of a different database: an error, and nothing is
+//     changed.
 //
 // # Limits
 //

@@ -211,8 +211,8 @@ func goList(t *testing.T, args ...string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// TestEmbedded lists the modules that a program links if it embeds the database and its language. Those of the first
-// group come with Badger.
+// TestEmbedded lists the modules that a program links if it embeds the database and its language.
+// Those of the first group come with Badger.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	want := []string{
@@ -233,7 +233,8 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// TestTopLevel checks that the folders of the repository are the packages, and that the top level has no Go file.
+// TestTopLevel checks that the folders of the repository are the packages, and that the top level
+// has no Go file.
 func TestTopLevel(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(filepath.Join("..", ".."))

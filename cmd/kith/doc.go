@@ -34,10 +34,10 @@
 // Beam: tested on Prism, not measured on Dataflow, Flink and Spark.
 //
 // Backup copies one version while others write, and restore makes a whole database of it or none.
-// Load and score also read and write Parquet, for Spark, DuckDB and pandas. Changes, GET /changes of
-// a server and db.Changes yield each commit, durable and in order, once --keep has turned that on.
-// The module cmd/kith-nats publishes the commits through NATS JetStream; followers apply them and
-// give the same answers.
+// Load and score also read and write Parquet, for Spark, DuckDB and pandas. Changes, GET /changes
+// of a server and db.Changes yield each commit, durable and in order, once --keep has turned that
+// on. The module cmd/kith-nats publishes the commits through NATS JetStream; followers apply them
+// and give the same answers.
 //
 // # Output
 //

@@ -380,7 +380,8 @@ func edgesSummary(r *db.LoadReport) string {
 	return s + ", undirected"
 }
 
-// describeColumns describes how times were read, which columns are properties, and which were not used.
+// describeColumns describes how times were read, which columns are properties, and which were not
+// used.
 func describeColumns(r *db.LoadReport) (s string) {
 	if r.Times != edgelist.AnyTime {
 		s = ", times " + r.Times.Describe()

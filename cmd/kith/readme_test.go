@@ -78,7 +78,8 @@ func exchanges(lines []string) (all []exchange) {
 	return all
 }
 
-// answers types lines into a shell and returns the output of each, on a terminal of unlimited width.
+// answers types lines into a shell and returns the output of each, on a terminal of unlimited
+// width.
 func answers(t *testing.T, path string, typed ...string) (all []exchange) {
 	t.Helper()
 	err := with(path, &db.Options{Memory: 2 << 30}, func(g *db.DB) error {
@@ -149,7 +150,8 @@ func TestReadmeProgram(t *testing.T) {
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.language == "go" })
 	dir := t.TempDir()
 	program := filepath.Join(dir, "main.go")
-	// The program runs in this directory, because it belongs to the module, so the database needs an absolute path.
+	// The program runs in this directory, because it belongs to the module, so the database needs
+	// an absolute path.
 	text := strings.Replace(strings.Join(blocks[i].lines, "\n"), `"friends.kith"`, fmt.Sprintf("%q", filepath.Join(dir, "friends.kith")), 1)
 	if err := os.WriteFile(program, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -165,8 +167,8 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// TestReadmeHour follows the README's session literally, except that the download is a copy. With -update it
-// rewrites the output of the shell.
+// TestReadmeHour follows the README's session literally, except that the download is a copy. With
+// -update it rewrites the output of the shell.
 func TestReadmeHour(t *testing.T) {
 	slow(t)
 	list, err := os.ReadFile(facebook)
@@ -187,7 +189,8 @@ func TestReadmeHour(t *testing.T) {
 	updatePage(t, readmeFile, lines, blocks)
 }
 
-// TestReadmeVotes runs the evaluation that LANGUAGE.md shows. With -update it rewrites the output of the shell.
+// TestReadmeVotes runs the evaluation that LANGUAGE.md shows. With -update it rewrites the output
+// of the shell.
 func TestReadmeVotes(t *testing.T) {
 	slow(t)
 	list, err := os.Open(votes)

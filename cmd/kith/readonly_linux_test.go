@@ -13,8 +13,8 @@ import (
 	"kith/db"
 )
 
-// closedAndUnclosed makes a directory with a database that was closed, g.kith, and a copy of its files
-// from before that, unclosed.kith.
+// closedAndUnclosed makes a directory with a database that was closed, g.kith, and a copy of its
+// files from before that, unclosed.kith.
 func closedAndUnclosed(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -67,8 +67,9 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	}
 }
 
-// On a full file system shell and check can read, also a database that was not closed, X. A write to
-// a closed one is refused. The other one has space again when the log of its last writes is a table.
+// On a full file system shell and check can read, also a database that was not closed, X. A write
+// to a closed one is refused. The other one has space again when the log of its last writes is a
+// table.
 func TestFullFileSystem(t *testing.T) {
 	notShort(t)
 	dir := closedAndUnclosed(t)

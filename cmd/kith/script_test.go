@@ -59,8 +59,8 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// program FILE ARGUMENT... runs the text of a Go program that imports kith. The weight and the time of
-// an edge may be given as they were before they became options.
+// program FILE ARGUMENT... runs the text of a Go program that imports kith. The weight and the time
+// of an edge may be given as they were before they became options.
 func program(ts *testscript.TestScript, _ bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)

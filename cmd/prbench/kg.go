@@ -144,11 +144,11 @@ func (p *kgPlan) questions(k *knowledge) []kgQuestion {
 	return questions
 }
 
-// publishedTriples are MRR and H@10 as published: ComplEx (Lacroix, Usunier and Obozinski, ICML 2018,
-// as Safavi and Koutra report it for CoDEx, EMNLP 2020, and Ruffinelli, Broscheit and Gemulla for the
-// others, ICLR 2020), AnyBURL (Meilicke et al., with the best aggregation) and NBFNet (Zhu et al.,
-// NeurIPS 2021). Of the inductive graphs they are hits@10 among 50 others: GraIL (Teru, Denis and
-// Hamilton, ICML 2020) and NBFNet.
+// publishedTriples are MRR and H@10 as published: ComplEx (Lacroix, Usunier and Obozinski, ICML
+// 2018, as Safavi and Koutra report it for CoDEx, EMNLP 2020, and Ruffinelli, Broscheit and Gemulla
+// for the others, ICLR 2020), AnyBURL (Meilicke et al., with the best aggregation) and NBFNet (Zhu
+// et al., NeurIPS 2021). Of the inductive graphs they are hits@10 among 50 others: GraIL (Teru,
+// Denis and Hamilton, ICML 2020) and NBFNet.
 var publishedTriples = map[string][][]string{
 	"fb15k-237": {publishedRow("fb15k-237", "ComplEx", ".348", ".536"), publishedRow("fb15k-237", "AnyBURL", ".389", ".537"), publishedRow("fb15k-237", "NBFNet", ".415", ".599")},
 	"wn18rr":    {publishedRow("wn18rr", "ComplEx", ".475", ".547"), publishedRow("wn18rr", "AnyBURL", ".502", ".578"), publishedRow("wn18rr", "NBFNet", ".551", ".666")},

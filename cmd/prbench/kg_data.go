@@ -116,8 +116,8 @@ func readKnowledge(dir string) (*knowledge, error) {
 	return k, nil
 }
 
-// classify finds the kinds of the relations: n stands for a mean of at least 1.5 (Bordes et al., NIPS
-// 2013).
+// classify finds the kinds of the relations: n stands for a mean of at least 1.5 (Bordes et al.,
+// NIPS 2013).
 func (k *knowledge) classify() {
 	triples := map[string]int{}
 	for _, t := range k.train {

@@ -180,7 +180,8 @@ func endsOf(rows map[db.RuleStep]map[string][]string, body []db.RuleStep, source
 	return at
 }
 
-// byModel returns the ranks by the predictions of a model or heuristic, "" for the one that answers.
+// byModel returns the ranks by the predictions of a model or heuristic, "" for the one that
+// answers.
 func (k *knowledge) byModel(ctx context.Context, g *db.DB, model string, questions []kgQuestion) ([]float64, error) {
 	ranks := make([]float64, len(questions))
 	err := g.View(ctx, func(tx *db.Tx) error {

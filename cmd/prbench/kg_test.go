@@ -12,7 +12,8 @@ import (
 	"kith/cmd/internal/cli"
 )
 
-// writeCamps writes a knowledge graph of people who know people of their camp and like things of it.
+// writeCamps writes a knowledge graph of people who know people of their camp and like things of
+// it.
 func writeCamps(t *testing.T, seed uint64) string {
 	t.Helper()
 	dir, rng := filepath.Join(t.TempDir(), "camps"), rand.New(rand.NewPCG(seed, 4))

@@ -75,15 +75,15 @@
 // nodes from 0 in order, where a blank line stands for a node without data. [Parts] finds all files
 // of a graph in a folder of the Open Graph Benchmark (ogb.stanford.edu), and names the files that
 // are not read. The relations, weights and years that a folder has in files of their own belong to
-// its edges, and the names that its folder mapping has belong to its nodes, as a property, and to its
-// relations. The types of nodes that a folder or a split has, in which nodes are numbered apart,
-// are labels.
+// its edges, and the names that its folder mapping has belong to its nodes, as a property, and to
+// its relations. The types of nodes that a folder or a split has, in which nodes are numbered
+// apart, are labels.
 //
 // The further columns of a list of labels with a header, or of a Parquet file, are properties; see
 // [Property]. The header, as in price:float, or an option says the type of a text, or [NewNodes]
-// reads the whole text into a [Spool] and detects it. The narrowest of bool, integer, float and time
-// that all values have is the type, otherwise string. An empty field is no value, and a value that
-// does not fit makes its line malformed. [RowWriter.Value] writes what comes back unchanged.
+// reads the whole text into a [Spool] and detects it. The narrowest of bool, integer, float and
+// time that all values have is the type, otherwise string. An empty field is no value, and a value
+// that does not fit makes its line malformed. [RowWriter.Value] writes what comes back unchanged.
 //
 // In the notation of Neo4j, a header says what the columns are, as in :START_ID(Person), :END_ID,
 // :TYPE and :ID, name, price:float, :LABEL. The keys of a space, such as Person, are prefixed by

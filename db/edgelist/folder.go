@@ -36,8 +36,8 @@ type Part struct {
 	Label, SrcLabel, DstLabel, Relation string
 	// Relations are the names of relations by their names in the list, as in Options.
 	Relations map[string]string
-	// Columns says what the columns of a list of nodes mean, as PropertyOptions.NodeColumns; nil if the
-	// list says it.
+	// Columns says what the columns of a list of nodes mean, as PropertyOptions.NodeColumns; nil if
+	// the list says it.
 	Columns NodeColumns
 	Notes   []Note            // what of the folder is not read
 	count   int               // number of nodes, if the file holds nothing else
@@ -52,16 +52,16 @@ var (
 )
 
 // Parts returns the files of a graph in the layout of the Open Graph Benchmark, in the order in
-// which to read them: number of nodes, labels, features, names of nodes, edges. folder is the folder
-// raw, or contains it. The notes of the last part name the files that are not read.
+// which to read them: number of nodes, labels, features, names of nodes, edges. folder is the
+// folder raw, or contains it. The notes of the last part name the files that are not read.
 //
 // The edges are in raw/edge.csv.gz, with the weights of raw/edge_weight.csv.gz and the times of
 // raw/edge_year.csv.gz, or, if split is not "", of the folder split. split is train, valid, test,
 // all for the three, or several, separated by commas. If there is more than one way to split, the
 // way is named too, as in random0/train.
 //
-// The folder mapping has names of nodes, as in nodeidx2entityid.csv.gz, which become a property such
-// as entity_id, and names of relations, as in reltype2relid.csv.gz.
+// The folder mapping has names of nodes, as in nodeidx2entityid.csv.gz, which become a property
+// such as entity_id, and names of relations, as in reltype2relid.csv.gz.
 //
 // A folder with nodes of several types, as ogbl-biokg and ogbn-mag, has a folder of edges for each
 // relation, whose name holds the types of sources and targets. The types are labels.
@@ -98,7 +98,8 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 }
 
 // notesOfUnread returns a note with the names of the files of a graph that are not read. Without
-// withEdges, the files of the edges are not missed. read has the names of further files that are read.
+// withEdges, the files of the edges are not missed. read has the names of further files that are
+// read.
 func notesOfUnread(folder fs.FS, raw string, parts []Part, split bool, read []string) (notes []Note) {
 	known := append(read,
 		raw+"num-node-list.csv.gz", raw+"num-edge-list.csv.gz", raw+"num-node-dict.csv.gz", raw+"triplet-type-list.csv.gz",
@@ -211,8 +212,8 @@ func typedParts(folder fs.FS, raw string, relations []string) (parts []Part, err
 	return parts, nil
 }
 
-// namesOfNodes and namesOfRelations match the files of the folder mapping whose first column has the numbers
-// of nodes, perhaps of a type, or of relations.
+// namesOfNodes and namesOfRelations match the files of the folder mapping whose first column has
+// the numbers of nodes, perhaps of a type, or of relations.
 var (
 	namesOfNodes     = regexp.MustCompile(`^(?:(\w+)_)?(?:node|ent)idx2\w+\.csv(?:\.gz)?$`)
 	namesOfRelations = regexp.MustCompile(`^rel(?:type|idx)2\w+\.csv(?:\.gz)?$`)
@@ -246,8 +247,8 @@ func withNames(folder fs.FS, parts []Part) (named []Part, read []string, err err
 	return slices.Insert(parts, first, named...), read, nil
 }
 
-// mappedColumns returns what the columns of a file of names mean: the first has the keys, and others
-// are properties. It returns nil for a file without a header of several columns.
+// mappedColumns returns what the columns of a file of names mean: the first has the keys, and
+// others are properties. It returns nil for a file without a header of several columns.
 func mappedColumns(folder fs.FS, name string) (NodeColumns, error) {
 	text, err := readSmall(folder, name)
 	if err != nil && !errors.Is(err, io.ErrShortBuffer) {
@@ -266,8 +267,8 @@ func mappedColumns(folder fs.FS, name string) (NodeColumns, error) {
 	return columns, nil
 }
 
-// mappedRelations reads the names of relations by their numbers, from the first two columns of a file
-// with a header.
+// mappedRelations reads the names of relations by their numbers, from the first two columns of a
+// file with a header.
 func mappedRelations(folder fs.FS, name string) (map[string]string, error) {
 	f, err := folder.Open(name)
 	if err != nil {

@@ -30,8 +30,8 @@ type Nodes struct {
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the
 // text formats. The further columns of a list with a header, and the further members of objects of
-// JSON, are properties. In a .npy file, and with Options.Keyless, there are no keys, and each line is
-// the label of a node, from node 0.
+// JSON, are properties. In a .npy file, and with Options.Keyless, there are no keys, and each line
+// is the label of a node, from node 0.
 func NewNodes(r io.Reader, o Options) (*Nodes, error) {
 	return newNodes(r, o, nodeValues{true, labelOf, labelOfRow, (*tableNodes).chooseLabel, (*tableNodes).label})
 }
@@ -164,8 +164,8 @@ type nodeText struct {
 	keyless bool
 	rows    int64  // number of lines of nodes so far, blank ones aside
 	heading string // the line with the names of the columns; may be ""
-	// named says what the columns of a list with names of columns are; nil: the first is the key, and
-	// value parses the others.
+	// named says what the columns of a list with names of columns are; nil: the first is the key,
+	// and value parses the others.
 	named  *nodeColumns
 	values []valueReader
 	fields [][]byte
@@ -207,8 +207,8 @@ func (t *nodeText) findHeader(lines [][]byte, o Options) (doubt bool) {
 	return doubt
 }
 
-// choose chooses the columns of a list of labels that has a header. Keys are prefixed by their space
-// in the notation of Neo4j.
+// choose chooses the columns of a list of labels that has a header. Keys are prefixed by their
+// space in the notation of Neo4j.
 func (t *nodeText) choose(o Options, labels bool) error {
 	names := t.layout.names
 	given := len(o.Properties.Types)+len(o.Properties.NodeColumns)+len(o.Properties.Skip) > 0

@@ -183,7 +183,8 @@ func (s *objects) next(e *Edge) error {
 	return s.parse(line, &fields, 0, e)
 }
 
-// objectNodes reads nodes from lines of JSON: each line is an object, and its members are the columns.
+// objectNodes reads nodes from lines of JSON: each line is an object, and its members are the
+// columns.
 type objectNodes struct {
 	nodeText
 	key, label string // names of the members; "" means none
@@ -428,8 +429,9 @@ func (r *valueReader) member(value json.RawMessage) (v Value, ok bool) {
 	return v, true
 }
 
-// MemberName returns the name of the member that holds a property in lines of JSON. It has the type,
-// as in code:string, if the name or the values of a property of strings could be read in another way.
+// MemberName returns the name of the member that holds a property in lines of JSON. It has the
+// type, as in code:string, if the name or the values of a property of strings could be read in
+// another way.
 func MemberName(name string, t PropertyType, texts iter.Seq[string]) string {
 	typed := strings.ContainsAny(name, ":~")
 	if !typed && t == StringType {
@@ -493,8 +495,8 @@ func (w *objectWriter) Key(k Token) error {
 	return w.Text(k.Str)
 }
 
-// Text writes no member for the empty text of an edge. A node without a label has the label null, so
-// that no property is taken for its label.
+// Text writes no member for the empty text of an edge. A node without a label has the label null,
+// so that no property is taken for its label.
 func (w *objectWriter) Text(s string) error {
 	switch {
 	case s != "":

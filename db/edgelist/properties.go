@@ -60,8 +60,8 @@ type PropertyOptions struct {
 	// NodeColumns says what columns mean whose names do not.
 	NodeColumns NodeColumns
 	Skip        ColumnNames // columns that are not read
-	// ListSeparator separates the strings of a list. If it is given, a column of strings in which it
-	// occurs has lists. "" means a semicolon or, in a column without one, a bar.
+	// ListSeparator separates the strings of a list. If it is given, a column of strings in which
+	// it occurs has lists. "" means a semicolon or, in a column without one, a bar.
 	ListSeparator string
 }
 
@@ -179,9 +179,9 @@ func splitType(column string) (name string, t PropertyType) {
 	return column, AnyType
 }
 
-// planNodes decides what the columns of a list of nodes mean. fixed is the column of the keys, -2 if
-// the names say it, and -1 if there are no keys. typed says that names have no types, as in a table.
-// labels reports whether a column may have the labels; nil means that each may.
+// planNodes decides what the columns of a list of nodes mean. fixed is the column of the keys, -2
+// if the names say it, and -1 if there are no keys. typed says that names have no types, as in a
+// table. labels reports whether a column may have the labels; nil means that each may.
 func (o *Options) planNodes(names []string, fixed int, typed bool, labels func(int) bool) (c nodeColumns, err error) {
 	p := &o.Properties
 	meaning := make([]string, len(names))
@@ -270,8 +270,8 @@ func keyColumn(names []string) int {
 	return 0
 }
 
-// labelColumn returns the column of labels besides the column of keys: one with a usual name, or the
-// only one; -1 means none.
+// labelColumn returns the column of labels besides the column of keys: one with a usual name, or
+// the only one; -1 means none.
 func labelColumn(names []string, key int, free func(int) bool) int {
 	var others []int
 	for i := range names {

@@ -31,7 +31,8 @@ type Options struct {
 	Directed bool
 	// Unlinked makes the reader of a split return the pairs without a link instead of the links.
 	Unlinked bool
-	// Related says that the caller knows the relation of the edges, so that no column is read for it.
+	// Related says that the caller knows the relation of the edges, so that no column is read for
+	// it.
 	Related bool
 	// Relations are the names of relations by their names in the list, such as numbers. A relation
 	// that it does not have keeps its name.

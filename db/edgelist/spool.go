@@ -34,8 +34,8 @@ func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) 
 	return place, n, nil
 }
 
-// tee returns a reader of r that copies what is read to a spool, and a function that returns a reader
-// of the copy once all of r has been read.
+// tee returns a reader of r that copies what is read to a spool, and a function that returns a
+// reader of the copy once all of r has been read.
 func tee(spool func() (Spool, error), r io.Reader) (in io.Reader, again func() io.Reader, err error) {
 	if spool == nil {
 		copied := new(bytes.Buffer)

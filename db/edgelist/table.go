@@ -35,8 +35,8 @@ type Field struct {
 	Name string
 	Type Type
 	Unit TimeFormat // unit of a Timestamp; a file is written with microseconds or, if it is 0, milliseconds
-	// Optional says that a column of numbers may have rows without a value when it is written. Columns
-	// of other types always may.
+	// Optional says that a column of numbers may have rows without a value when it is written.
+	// Columns of other types always may.
 	Optional bool
 	Kind     string // type of the column in the words of the format, for messages
 }

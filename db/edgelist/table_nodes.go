@@ -16,7 +16,8 @@ type tableNodes struct {
 	*rows
 	node   int   // place of the column of keys; -1 means that row n, from 0, is node n
 	others []int // places of the column of labels or lists, or of the columns of numbers
-	// values are the columns that are properties, read from places, and found their values in a row.
+	// values are the columns that are properties, read from places, and found their values in a
+	// row.
 	values []valueReader
 	places []int
 	found  []Value

@@ -192,8 +192,8 @@ func (t *text) token(field []byte, to *Token, last *string) bool {
 	return true
 }
 
-// spaced returns the key of a field in a list with spaces of keys, which is a string if its column has
-// one. last is as in token.
+// spaced returns the key of a field in a list with spaces of keys, which is a string if its column
+// has one. last is as in token.
 func (t *text) spaced(field []byte, last *string) (key Token) {
 	prefix := t.prefix[0]
 	if last == &t.dst {

@@ -282,8 +282,8 @@ func ParseTime(text string) (time.Time, error) {
 }
 
 // IsTime reports whether a text has the form of a time of ISO 8601, so that it makes a property
-// without a type one of times: a date with hyphens, alone or before a time of day. The date need not
-// exist, so that 2026-02-30 is refused and not kept as a string.
+// without a type one of times: a date with hyphens, alone or before a time of day. The date need
+// not exist, so that 2026-02-30 is refused and not kept as a string.
 func IsTime(text string) bool { return isTime([]byte(text)) }
 
 func isTime(field []byte) bool {

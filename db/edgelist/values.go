@@ -12,8 +12,8 @@ import (
 // Value is a value of a property of a node.
 type Value struct {
 	Type PropertyType // AnyType means no value
-	// Num is an integer, the microseconds of a time since 1970, 1 for true and 0 for false, or the bits
-	// of a float.
+	// Num is an integer, the microseconds of a time since 1970, 1 for true and 0 for false, or the
+	// bits of a float.
 	Num  int64
 	Text string   // of a string
 	List []string // must not be changed
@@ -30,8 +30,8 @@ func boolOf(b bool) Value {
 
 func floatOf(f float64) Value { return numberOf(FloatType, int64(math.Float64bits(f))) }
 
-// timeOf returns the value of a time. A time that is not in the years 0 to 9999, which no property can
-// have, becomes a later one: its microseconds may not fit.
+// timeOf returns the value of a time. A time that is not in the years 0 to 9999, which no property
+// can have, becomes a later one: its microseconds may not fit.
 func timeOf(t time.Time) Value {
 	if year := t.UTC().Year(); year < 0 || year > 9999 {
 		return numberOf(TimeType, math.MaxInt64)
@@ -114,8 +114,8 @@ func kindOfValue(field []byte) PropertyType {
 	return StringType
 }
 
-// isFloat reports whether a field is an integer, or a number with a point or an exponent. Digits that
-// begin with a zero, as in a postal code, are no number.
+// isFloat reports whether a field is an integer, or a number with a point or an exponent. Digits
+// that begin with a zero, as in a postal code, are no number.
 func isFloat(field []byte) bool {
 	if isInt(field) {
 		return true
@@ -154,8 +154,8 @@ type valueReader struct {
 // maxShared bounds valueReader.shared.
 const maxShared = 1 << 12
 
-// read returns the value in a field that is not empty. It returns false if the field has none of the
-// type.
+// read returns the value in a field that is not empty. It returns false if the field has none of
+// the type.
 func (r *valueReader) read(field []byte) (Value, bool) {
 	switch r.Type {
 	case IntegerType:

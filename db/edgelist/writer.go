@@ -50,7 +50,8 @@ type textWriter struct {
 }
 
 // NewWriter returns a writer of a list as text in the format SNAP, CSV, TSV, JSONLines for edges or
-// nodes or NTriples for edges, with the given column names. It writes what [NewReader], [NewNodes] and
+// nodes or NTriples for edges, with the given column names. It writes what [NewReader], [NewNodes]
+// and
 // [NewFeatures], given the format, read back unchanged, and rejects values that would be read
 // differently.
 func NewWriter(w io.Writer, f Format, columns ...string) (RowWriter, error) {

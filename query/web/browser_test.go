@@ -35,8 +35,8 @@ type tab struct {
 	faults []string
 }
 
-// shared is the browser of all tests. Each test has a window of its own, which acts as if it had the
-// focus, and an origin of its own, to which what the page stores belongs.
+// shared is the browser of all tests. Each test has a window of its own, which acts as if it had
+// the focus, and an origin of its own, to which what the page stores belongs.
 var shared struct {
 	sync.Once
 	browser context.Context

@@ -31,7 +31,8 @@ func social(t *testing.T) *db.DB {
 	return g
 }
 
-// Bad input about relations and properties is refused with the thing and its place, and changes nothing.
+// Bad input about relations and properties is refused with the thing and its place, and changes
+// nothing.
 func TestBadRelationsAndProperties(t *testing.T) {
 	t.Parallel()
 	g := social(t)
@@ -111,7 +112,8 @@ func TestNeighborhoodOfRelations(t *testing.T) {
 	}
 }
 
-// The page predicts the links of a relation, and draws the edges of those that are not switched off.
+// The page predicts the links of a relation, and draws the edges of those that are not switched
+// off.
 func TestPageRelations(t *testing.T) {
 	t.Parallel()
 	p := open(t, social(t), 1200, 800, web.Options{})

@@ -37,8 +37,8 @@ type Options struct {
 	Relation string
 	Inverse  bool
 
-	// At is the time after which links are predicted if edges have times; see [db.PredictOptions]. Zero
-	// means Now. Now is the present time; zero means the time at which the run begins.
+	// At is the time after which links are predicted if edges have times; see [db.PredictOptions].
+	// Zero means Now. Now is the present time; zero means the time at which the run begins.
 	At, Now time.Time
 
 	// The sources are all nodes unless Label, Sources or Pairs is given. Label is the label of the

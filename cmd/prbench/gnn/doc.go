@@ -98,13 +98,16 @@
 // Rows that differ from the paper by more than two deviations, with the likely reasons:
 //
 //   - gcn, sage and neo_gnn: one convolution, the decoder and its options, as above.
-//   - buddy on Cora is 3 points below. Two attempts: the authors' way of propagating the whole training graph (the row), and
-//     hiding the edges of a batch with batches of 512 (split 0: validation 94.69, test 86.07, twice the time). On Citeseer, 4
-//     points below, it has Cora's options.
-//   - ncn and ncnc on Cora are 2 to 3 points below, about two deviations. Attempts on split 0, all with validation 94.1 to
-//     94.3: width 64 (the row, test 88.06), width 128 (88.82, four times the time), the authors' linear layers before the
-//     sum (87.96). Features that are weighted by how rare they are have validation 93.55 and test 84.74.
-//   - ncn and ncnc on Citeseer are 4 and 5 points below, with the options of Li et al. and width 64: not tuned.
+//   - buddy on Cora is 3 points below. Two attempts: the authors' way of propagating the whole
+//     training graph (the row), and hiding the edges of a batch with batches of 512 (split 0:
+//     validation 94.69, test 86.07, twice the time). On Citeseer, 4 points below, it has Cora's
+//     options.
+//   - ncn and ncnc on Cora are 2 to 3 points below, about two deviations. Attempts on split 0, all
+//     with validation 94.1 to 94.3: width 64 (the row, test 88.06), width 128 (88.82, four times
+//     the time), the authors' linear layers before the sum (87.96). Features that are weighted by
+//     how rare they are have validation 93.55 and test 84.74.
+//   - ncn and ncnc on Citeseer are 4 and 5 points below, with the options of Li et al. and width
+//     64: not tuned.
 //   - seal and nbfnet are small versions, for a figure and a time.
 //
 // MRR and Hits@10 in percent among the negatives of HeaRT, one run with the options of the table

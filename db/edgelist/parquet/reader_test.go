@@ -434,8 +434,8 @@ func TestReadInPlace(t *testing.T) {
 	}
 }
 
-// A column of strings or of integers has the relations of edges; null is none. Edges with a negative
-// weight may have a relation of their own.
+// A column of strings or of integers has the relations of edges; null is none. Edges with a
+// negative weight may have a relation of their own.
 func TestReadRelations(t *testing.T) {
 	t.Parallel()
 	make := func(relation edgelist.Field, write func(w edgelist.RowWriter, row int)) []byte {

@@ -59,8 +59,8 @@ func (s *Source) Within(ctx context.Context, n int) ([]index.ID, error) {
 	return joined(walk.Layers(ctx, s.View.Graph, n, s.Start.Node...))
 }
 
-// Recent returns the nodes at most n steps from the nearest node of the source, with steps along the
-// edges of some graphs whose time is later than since and not later than until.
+// Recent returns the nodes at most n steps from the nearest node of the source, with steps along
+// the edges of some graphs whose time is later than since and not later than until.
 func (s *Source) Recent(ctx context.Context, graphs []*index.Graph, n int, since, until int64) ([]index.ID, error) {
 	return joined(walk.Recent(ctx, graphs, since, until, n, s.Start.Node...))
 }

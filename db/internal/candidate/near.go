@@ -41,9 +41,9 @@ type search struct {
 }
 
 // Closest returns the n nodes whose feature vectors have the largest cosine with a vector, the
-// largest first and, of equal ones, the lowest id first. Nodes whose vectors have another length, or
-// only zeros, are left out. accept returns a function, for one goroutine, that reports whether a node
-// may be one of them. found reports whether any vector has the length. All processors work.
+// largest first and, of equal ones, the lowest id first. Nodes whose vectors have another length,
+// or only zeros, are left out. accept returns a function, for one goroutine, that reports whether a
+// node may be one of them. found reports whether any vector has the length. All processors work.
 func Closest(
 	ctx context.Context, view *index.Snapshot, vector []float32, n int, accept func() func(index.ID) bool,
 ) (best []Near, found bool, err error) {

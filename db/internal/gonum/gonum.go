@@ -124,8 +124,8 @@ func (g weightedGraph) Weight(x, y int64) (w float64, ok bool) {
 	return math.Inf(1), false
 }
 
-// WeightedEdges returns an iterator over the edges, each once. Edges of several relations between two
-// nodes are one edge.
+// WeightedEdges returns an iterator over the edges, each once. Edges of several relations between
+// two nodes are one edge.
 func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
 	n := g.numEdges()
 	if n == 0 {

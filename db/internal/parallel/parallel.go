@@ -12,14 +12,14 @@ import (
 // yielded.
 const turnsWaiting = 256
 
-// Prepare prepares a question. It returns the memory that the answer takes, in bytes, and a function
-// that computes the answer.
+// Prepare prepares a question. It returns the memory that the answer takes, in bytes, and a
+// function that computes the answer.
 type Prepare[Q, A any] func(ctx context.Context, question Q) (bytes int64, answer func() (A, error), err error)
 
-// Answers yields the answers to questions, in their order, and ends with the first error or the error
-// of ctx. Answers that are being computed or wait to be yielded take at most the given memory
-// together; an answer that needs more is computed alone. The questions are read in another goroutine,
-// and prepare is called in several. All goroutines have ended when the iteration ends.
+// Answers yields the answers to questions, in their order, and ends with the first error or the
+// error of ctx. Answers that are being computed or wait to be yielded take at most the given memory
+// together; an answer that needs more is computed alone. The questions are read in another
+// goroutine, and prepare is called in several. All goroutines have ended when the iteration ends.
 func Answers[Q, A any](ctx context.Context, questions iter.Seq[Q], memory int64, prepare Prepare[Q, A]) iter.Seq2[A, error] {
 	return func(yield func(A, error) bool) {
 		b := &batch[Q, A]{prepare: prepare, order: make(chan *turn[Q, A], turnsWaiting), todo: make(chan *turn[Q, A], turnsWaiting)}

@@ -95,8 +95,8 @@ func mergeFull(t *testing.T, m *merger) {
 	}
 }
 
-// checkLevels checks that the tables of each level but 0 do not overlap, and returns how many levels
-// have tables.
+// checkLevels checks that the tables of each level but 0 do not overlap, and returns how many
+// levels have tables.
 func checkLevels(t *testing.T, s *Store) (used int) {
 	t.Helper()
 	m := s.badger.Load().merge

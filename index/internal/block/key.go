@@ -53,8 +53,8 @@ func (k Key) String() string {
 	return strconv.FormatInt(k.num, 10)
 }
 
-// Literal returns the key in the syntax of the query language: 42 or 'alice'. A quote in a string is
-// doubled.
+// Literal returns the key in the syntax of the query language: 42 or 'alice'. A quote in a string
+// is doubled.
 func (k Key) Literal() string {
 	if k.isStr {
 		return "'" + strings.ReplaceAll(k.str, "'", "''") + "'"
@@ -180,9 +180,9 @@ func (k *Key) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalText implements [encoding.TextMarshaler], so that a map with keys of this type can be
-// written as JSON: 42 and alice. A string that would be read as another key is quoted as in Literal:
-// '42'. Read such a map as a map of strings, and each string with UnmarshalText: encoding/json
-// itself would read all keys as string keys.
+// written as JSON: 42 and alice. A string that would be read as another key is quoted as in
+// Literal: '42'. Read such a map as a map of strings, and each string with UnmarshalText:
+// encoding/json itself would read all keys as string keys.
 func (k Key) MarshalText() ([]byte, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err

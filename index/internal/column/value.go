@@ -167,9 +167,9 @@ func (v Value) Bytes() int64 {
 	return n
 }
 
-// Check returns an error for a value that cannot be stored: a number that is not finite, a time that
-// is not in the years 0 to 9999, a string
-// that is too long or not UTF-8, or a list that is too long or has such a string.
+// Check returns an error for a value that cannot be stored: a number that is not finite, a time
+// that is not in the years 0 to 9999, a string that is too long or not UTF-8, or a list that is too
+// long or has such a string.
 func (v Value) Check() error {
 	switch v.kind {
 	case Time:
@@ -244,7 +244,8 @@ func DecodeValue(d *block.Decoder) Value {
 	return v
 }
 
-// DecodeUnchecked decodes a value that Append appended in this process, and that Check has accepted.
+// DecodeUnchecked decodes a value that Append appended in this process, and that Check has
+// accepted.
 func DecodeUnchecked(d *block.Decoder) Value {
 	v := Value{kind: Kind(d.Byte())}
 	switch v.kind {
@@ -277,9 +278,9 @@ func (v *Value) UnmarshalBinary(b []byte) error {
 	return d.End()
 }
 
-// Of returns the value that a Go value means: a bool, an integer or a float of any size, a string, a
-// time.Time, or a slice of strings. nil means none. It returns false for any other value, and for an
-// integer that is too large.
+// Of returns the value that a Go value means: a bool, an integer or a float of any size, a string,
+// a time.Time, or a slice of strings. nil means none. It returns false for any other value, and for
+// an integer that is too large.
 func Of(x any) (v Value, ok bool) {
 	switch x := x.(type) {
 	case nil:

@@ -111,8 +111,8 @@ func (l *Sorted) Rewrite(run Section, rename func([]Edge) error) error {
 // Forget drops the edges in memory, which do not belong in the list.
 func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
 
-// RadixSort sorts edges by pair and relation, stably. Both slices are overwritten. out is the sorted
-// slice, and free is the other slice, which may be longer than spare was.
+// RadixSort sorts edges by pair and relation, stably. Both slices are overwritten. out is the
+// sorted slice, and free is the other slice, which may be longer than spare was.
 func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
 	for i := range edges {
 		if edges[i].Relation != 0 { // often none has a relation
@@ -138,8 +138,8 @@ func RadixSort(edges, spare []Edge, directed Directions) (out, free []Edge) {
 
 // radixSort sorts items by numbers of some bytes, stably, byte by byte from the lowest (Knuth 3,
 // section 5.2.5, algorithm R). numbers writes the numbers of some items to a slice: a call for each
-// item would cost more than the sort. Both slices are overwritten. out is the sorted slice, and free
-// is the other slice, which may be longer than spare was.
+// item would cost more than the sort. Both slices are overwritten. out is the sorted slice, and
+// free is the other slice, which may be longer than spare was.
 func radixSort[T any](items, spare []T, bytes int, numbers func(some []T, to []uint64)) (out, free []T) {
 	const together = 512 // items whose numbers are known at the same time
 	var buffer [together]uint64

@@ -157,8 +157,9 @@ func (s *ValueSorter) Rewrite(f *File, from ValueSection, l *Values, final []ppr
 }
 
 // MergeValues returns a function that returns the next one of the values of sorted lists, and false
-// after the last one or after an error, which it stores in readErr. Of the values of a node it returns
-// that of the last list. buffers is the number of bytes for reading all lists at the same time.
+// after the last one or after an error, which it stores in readErr. Of the values of a node it
+// returns that of the last list. buffers is the number of bytes for reading all lists at the same
+// time.
 func (f *File) MergeValues(lists []ValueSection, buffers int64, readErr *error) func() (Value, bool) {
 	var all []func() (Value, bool)
 	for _, l := range lists {

@@ -11,8 +11,8 @@ import (
 	"kith/ppr"
 )
 
-// TestValues verifies that values in memory and in runs are sorted by final ids, and that the last one
-// of a node wins.
+// TestValues verifies that values in memory and in runs are sorted by final ids, and that the last
+// one of a node wins.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -204,8 +204,8 @@ func (s *sketch) bestScore() (best float64) {
 	return cmp.Or(best, 1)
 }
 
-// edge adds an edge between two nodes. Edges of the center are darker. Further edges between the same
-// nodes lie beside it.
+// edge adds an edge between two nodes. Edges of the center are darker. Further edges between the
+// same nodes lie beside it.
 func (s *sketch) edge(i, j int, relation string) {
 	opacity, color, directed := 0.22, Ink, s.n.Directed
 	if i == 0 || j == 0 {

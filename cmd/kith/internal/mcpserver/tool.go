@@ -45,8 +45,8 @@ func (t *tool) listed(write bool) *mcp.Tool {
 	}
 }
 
-// rowsSchema returns the schema of an answer with rows, which may have more columns. Without columns,
-// they depend on the call.
+// rowsSchema returns the schema of an answer with rows, which may have more columns. Without
+// columns, they depend on the call.
 func rowsSchema(columns []field, more bool) schema {
 	row := schema{"type": "object"}
 	if columns != nil {

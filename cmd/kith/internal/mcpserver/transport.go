@@ -12,8 +12,8 @@ import (
 )
 
 // patient is a transport whose input ends only when the calls that it has read are answered, or
-// none is for farewell. The SDK cancels all calls at the end of the input, so that a client that writes
-// its requests and closes its end would get no answer.
+// none is for farewell. The SDK cancels all calls at the end of the input, so that a client that
+// writes its requests and closes its end would get no answer.
 type patient struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.

@@ -1,11 +1,13 @@
 // Package fitted holds policies that are fitted to all edges of a graph at once and learn nothing
 // from single outcomes: rivals of kith's default.
 //
-//   - pair_net: a network on closed-form features of a pair: of the graph, of the similarity of the nodes' words, and
-//     of the graph with links between nodes whose words are most similar.
-//   - embedding: a network on the product of learned node vectors, which depend on the nodes' words and the graph.
+//   - pair_net: a network on closed-form features of a pair: of the graph, of the similarity of the
+//     nodes' words, and of the graph with links between nodes whose words are most similar.
+//   - embedding: a network on the product of learned node vectors, which depend on the nodes' words
+//     and the graph.
 //   - pair_mix: the sum of both.
-//   - ease: a ridge regression of each node's edges on the edges of all other nodes, for dense graphs.
+//   - ease: a ridge regression of each node's edges on the edges of all other nodes, for dense
+//     graphs.
 //
 // Their scorers read the graph of the question, which may have changed since the training. They
 // treat it as undirected and unweighted. Reading a graph takes from a fraction of a second to half

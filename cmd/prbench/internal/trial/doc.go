@@ -10,14 +10,17 @@
 //
 // # Protocols
 //
-//   - paper: a serving node drawn from the nodes with a link; 100 candidates, up to 10 of them (all, if it has
-//     fewer) true neighbours, the rest random nodes that it is not linked to. (PRB, NeurIPS 2024, section 5.1.)
-//   - released: ten rows of the data's lists, each with its own source, one of them listed as a link and nine as
-//     non-links. The lists define the reward. (The program that the paper's authors published.)
-//   - fresh: the draws of paper, but pairs that a player already knows are left out of its candidates. A round without a
-//     remaining positive is not counted; the table also shows regret per live round.
-//   - classify: a serving node drawn from the nodes with a label; the candidates are the class nodes. A player that missed
-//     the class is shown the class. (PRB-N.)
+//   - paper: a serving node drawn from the nodes with a link; 100 candidates, up to 10 of them
+//     (all, if it has fewer) true neighbours, the rest random nodes that it is not linked to. (PRB,
+//     NeurIPS 2024, section 5.1.)
+//   - released: ten rows of the data's lists, each with its own source, one of them listed as a
+//     link and nine as non-links. The lists define the reward. (The program that the paper's
+//     authors published.)
+//   - fresh: the draws of paper, but pairs that a player already knows are left out of its
+//     candidates. A round without a remaining positive is not counted; the table also shows regret
+//     per live round.
+//   - classify: a serving node drawn from the nodes with a label; the candidates are the class
+//     nodes. A player that missed the class is shown the class. (PRB-N.)
 //
 // Results of different protocols must not be ranked together: their difficulty differs widely.
 //
