@@ -41,7 +41,6 @@ ways, which see the same ratings:
   ratings   a database of all ratings as one relation
   via       a database of two relations, likes and rated_low; the model is trained on the likes
   kinds     the same; the model is trained on both relations
-  rules     the same, without the ranker
 
 All are models of the default, trained with no options. Ranks are filtered: hidden likes of the same
 user are no competitors, and equal scores share the mean of their ranks.`,
