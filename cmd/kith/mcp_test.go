@@ -29,8 +29,8 @@ func TestMCP(t *testing.T) {
 		args, want string
 		tools      int
 	}{
-		{"", `unknown tool "insert"`, 7},
-		{"--write", "nodes_added | links_added\n1 | 1\n1 row", 9},
+		{"", `unknown tool "insert"`, 8},
+		{"--write", "nodes_added | links_added\n1 | 1\n1 row", 10},
 	} {
 		var stderr bytes.Buffer
 		cmd := exec.Command("kith", append([]string{"mcp", path}, strings.Fields(c.args)...)...)

@@ -16,6 +16,7 @@
 //	prbench ppr         PageRank on your own graphs: lines for benchstat
 //	prbench temporal    the next events of a stream: mean reciprocal rank, average precision
 //	prbench kg          missing triples of knowledge graphs, both ends: filtered MRR and hits
+//	prbench kinds       likes of users from likes and low ratings: MRR, Recall@20, NDCG@20
 //	prbench late        hidden links of a list with times, asked late and in time, with and without its times: hits@10, MRR
 //
 // # The folder --out

@@ -22,7 +22,7 @@ func genValue(kind Kind) *rapid.Generator[Value] {
 		case Float:
 			return FloatOf(rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1, 1), rapid.Just(12.5)).Draw(t, "value"))
 		case Time:
-			return TimeOf(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 9)).Draw(t, "value"))
+			return TimeOf(rapid.OneOf(rapid.Int64Range(-62167219200e6, 253402300800e6-1), rapid.Int64Range(0, 9)).Draw(t, "value")) // years 0 to 9999
 		case String:
 			return StringOf(rapid.StringMatching("[a-c]{0,3}").Draw(t, "value"))
 		}
