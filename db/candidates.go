@@ -34,6 +34,8 @@ type Candidates struct {
 	parts  *[2]Candidates // of a union, difference or intersection
 	where  *Cond          // nil: no condition
 	near   []float32      // of NEAR
+	// fresh is the number of new nodes without edges that are added to the default PPR and LIKELY.
+	fresh int
 }
 
 // candidateKind is a kind of set, by its name in the query language.
@@ -56,11 +58,13 @@ const (
 )
 
 // The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without, and LIKELY
-// for links of a relation if the model has learned relations.
+// for links of a relation if the model has learned relations. Fresh nodes are added to PPR and LIKELY
+// if the model reads the words of nodes.
 const (
 	defaultPPR     = 1000
 	defaultSimilar = 1000
 	defaultLikely  = 1000
+	defaultFresh   = 100
 )
 
 // Keys returns exactly the given nodes. They are ranked whether or not they are linked to the
@@ -188,6 +192,9 @@ func (c Candidates) String() string {
 	if c.within != 0 && c.kind == byHops {
 		s += fmt.Sprintf(" WITHIN '%v'", c.within)
 	}
+	if c.fresh > 0 {
+		s += fmt.Sprintf(" and up to %s without edges", words.Count(c.fresh, "new node"))
+	}
 	if c.kinds != nil {
 		s += " of LABEL " + strings.Join(c.kinds, " and ")
 	}
@@ -207,7 +214,8 @@ func (c Candidates) checkSize() error {
 }
 
 // among returns c, or the default set if c is the zero value: LIKELY for links of a relation if the
-// model has learned relations, otherwise PPR, or SIMILAR for sources without outgoing edges. If lists
+// model has learned relations, otherwise PPR, or SIMILAR for sources without outgoing edges. For a
+// model that reads words, new nodes without edges are added to LIKELY and PPR. If lists
 // defined which kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited
 // to these kinds. For a question about a relation, the relation says which nodes count.
 func (tx *Tx) among(a about, c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
@@ -219,13 +227,17 @@ func (tx *Tx) among(a about, c Candidates, start ppr.Vector, s *model.Scorer) Ca
 		to, _ := v.Graph.Out(source)
 		return len(to) > 0
 	}
+	fresh := 0
+	if s.Words() {
+		fresh = defaultFresh
+	}
 	switch {
 	case c.kind == byDefault && a.named && s.Relational():
-		return Candidates{kind: byEvidence, n: defaultLikely, where: c.where}
+		return Candidates{kind: byEvidence, n: defaultLikely, fresh: fresh, where: c.where}
 	case c.kind == byDefault && !slices.ContainsFunc(start.Node, linked):
 		c = Candidates{kind: bySimilarity, n: defaultSimilar, where: c.where}
 	case c.kind == byDefault:
-		c = Candidates{kind: byPPR, n: defaultPPR, where: c.where}
+		c = Candidates{kind: byPPR, n: defaultPPR, fresh: fresh, where: c.where}
 	case c.kind != bySimilarity || c.kinds != nil:
 		return c
 	}
@@ -356,7 +368,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return r.combine(ctx, c)
 	case byEvidence:
 		if r.Walk.Typed != nil && r.Scorer.Relational() {
-			return r.Likely(c.n), nil
+			return candidate.Union(r.Likely(c.n), r.Fresh(c.fresh, c.kinds)), nil
 		}
 	}
 	via, err := r.via(c)
@@ -365,7 +377,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	}
 	ids, linked, err := r.along(via).Nearest(ctx, c.n, c.kinds)
 	r.linked += linked
-	return ids, err
+	return candidate.Union(ids, r.Fresh(c.fresh, c.kinds)), err
 }
 
 // restricted returns the nodes of a set that satisfy its condition, ascending.

@@ -23,7 +23,7 @@ type DB struct {
 	store    *store.Store
 	states   *index.States
 	versions versions // the versions that are not deployed
-	priors   sync.Map // scorers of the built-in model by the length of feature vectors
+	priors   sync.Map // scorers of the built-in model by contentKind
 
 	heuristics sync.Map                   // their models by heuristicKey
 	rewards    atomic.Pointer[rewardSums] // of the latest question for them

@@ -177,6 +177,7 @@ type Reasons struct {
 	Added      bool     `json:"added"`    // the target was not a candidate of the prediction, and was added
 	Sources    []Share  `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
 	Rules      []Reason `json:"rules"`    // the most confident rules that lead to the target, for a model that has learned the relation
+	Words      []Word   `json:"words"`    // words of the target's properties that its source or nodes linked to that have too, for a model that reads words; empty for a set
 	Inputs     []Input  `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
 	AddsTo     string   `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
 	PPR        float64  `json:"pagerank"` // personalised PageRank of the target as seen from the source
@@ -290,11 +291,77 @@ func (tx *Tx) rule(r *model.Rule) Rule {
 	return out
 }
 
-// Sizes of what Why shows of rules.
+// Word is a word of a property of the target of a link: a value, an element of a list, a word of a text,
+// or the range that a number or a time is in.
+type Word struct {
+	Property string `json:"property"`
+	Word     string `json:"word"`
+	Source   bool   `json:"source"` // the source has the word, too
+	Links    int    `json:"links"`  // number of the nodes that the source is linked to that have it
+	Of       int    `json:"of"`     // number of these nodes that were read, at most 128
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (w Word) MarshalJSON() ([]byte, error) { return wire.Object(w) }
+
+// String returns the word as people read it: tags 'go': both have it.
+func (w Word) String() string {
+	text := w.Property + " " + Str(w.Word).Literal() + ": "
+	switch linked := fmt.Sprintf("%d of %s of the source", w.Links, words.Count(w.Of, "link")); {
+	case w.Source && w.Links > 0:
+		return text + "both have it, and " + linked
+	case w.Source:
+		return text + "both have it"
+	default:
+		return text + linked
+	}
+}
+
+// Sizes of what Why shows of rules and words.
 const (
 	shownRules = 5
 	shownPaths = 3 // of each rule
+	shownWords = 5
+	readLinks  = 128 // links of the source whose words are read, the first ones
 )
+
+// sharedWords returns the words of a target that speak for a link from the source, which is one node,
+// those of most of its links first.
+func (tx *Tx) sharedWords(source, target index.ID) []Word {
+	v, all := tx.view(), []Word{}
+	if !v.HasWords() {
+		return all
+	}
+	type word struct{ property, word string }
+	at := map[word]int{}
+	v.EachWord(target, func(property, text string) {
+		if _, known := at[word{property, text}]; !known {
+			at[word{property, text}] = len(all)
+			all = append(all, Word{Property: property, Word: text})
+		}
+	})
+	each := func(id index.ID, f func(*Word)) {
+		seen := map[int]bool{}
+		v.EachWord(id, func(property, text string) {
+			if i, has := at[word{property, text}]; has && !seen[i] {
+				seen[i] = true
+				f(&all[i])
+			}
+		})
+	}
+	each(source, func(w *Word) { w.Source = true })
+	near, _ := v.Graph.Out(source)
+	near = slices.DeleteFunc(slices.Clone(near[:min(len(near), readLinks)]), func(id index.ID) bool { return id == target })
+	for _, id := range near {
+		each(id, func(w *Word) { w.Links++ })
+	}
+	all = slices.DeleteFunc(all, func(w Word) bool { return !w.Source && w.Links == 0 })
+	slices.SortStableFunc(all, func(a, b Word) int { return cmp.Compare(b.Links, a.Links) })
+	for i := range all {
+		all[i].Of = len(near)
+	}
+	return all[:min(len(all), shownWords)]
+}
 
 // reasons returns the rules that lead from the source of a question, which is one node, to a target.
 func (tx *Tx) reasons(q *question, target index.ID) []Reason {
@@ -366,13 +433,15 @@ func (tx *Tx) Why(ctx context.Context, p PredictOptions, target any, paths int) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reasons{Sources: []Share{}, Rules: []Reason{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
+	r := &Reasons{Sources: []Share{}, Rules: []Reason{}, Words: []Word{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	all := q.links(tx, scores, len(scores))
 	r.Prediction, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
 	if len(q.start.Node) > 1 {
 		r.Sources, err = tx.shares(ctx, q, id)
 	} else {
-		r.Rules = tx.reasons(q, id)
+		if r.Rules = tx.reasons(q, id); q.scorer.Words() {
+			r.Words = q.about.sharedWords(q.start.Node[0], id)
+		}
 		r.Inputs, err = tx.inputs(ctx, q, id)
 	}
 	if err != nil {

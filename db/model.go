@@ -210,7 +210,7 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 		return nil, inputf("policy %s has no use for %s", cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
 	}
 	spec.Seed = cmp.Or(spec.Seed, s.Meta.Seed)
-	spec.FeatureLen = cmp.Or(spec.FeatureLen, featureLen(s))
+	spec.FeatureLen, spec.Words = cmp.Or(spec.FeatureLen, featureLen(s)), spec.Words || s.HasWords()
 	m, err := model.New(spec)
 	if err != nil {
 		return nil, optionError(err)
@@ -447,10 +447,17 @@ func (tx *Tx) info(m *modelView) ModelInfo {
 	return info
 }
 
-// prior returns the built-in model for feature vectors of the given length.
-func (db *DB) prior(features int) *model.Scorer {
-	s, _ := kept(&db.priors, features, func() (*model.Scorer, error) { return model.Prior(features), nil })
-	return s
+// prior returns the built-in model for the content of the nodes of a graph.
+func (db *DB) prior(s *index.Snapshot) *model.Scorer {
+	of := contentKind{featureLen(s), s.HasWords()}
+	prior, _ := kept(&db.priors, of, func() (*model.Scorer, error) { return model.Prior(of.features, of.words), nil })
+	return prior
+}
+
+// contentKind is a kind of content of nodes: feature vectors of a length, and words or none.
+type contentKind struct {
+	features int
+	words    bool
 }
 
 // ModelSpec says which model to create. See [model.Spec], and [model.DescribePolicies] for the

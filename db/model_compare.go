@@ -164,7 +164,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *record.Learner) (c 
 			add(roleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
 		}
 	}
-	sums, err := v.measure(ctx, tx.db.prior(featureLen(tx.snap.Snapshot)), validationEpsilon)
+	sums, err := v.measure(ctx, tx.db.prior(tx.snap.Snapshot), validationEpsilon)
 	if err != nil {
 		return c, err
 	}

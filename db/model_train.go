@@ -51,7 +51,7 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	if err := m.checkLearned(ctx, &t); err != nil {
 		return Training{}, err
 	}
-	l, err := m.clone(ctx)
+	l, err := m.clone(ctx, !t.Log)
 	if err != nil {
 		return Training{}, err
 	}
@@ -196,8 +196,8 @@ func (db *DB) addVersion(now, l *record.Learner, v record.Version, held bool) er
 }
 
 // clone returns a copy of the learner for a training. The later observations are kept until the
-// training has ended.
-func (m *Model) clone(ctx context.Context) (*record.Learner, error) {
+// training has ended. A copy that learns edges reads the words of nodes, if there are any by now.
+func (m *Model) clone(ctx context.Context, edges bool) (*record.Learner, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -208,6 +208,9 @@ func (m *Model) clone(ctx context.Context) (*record.Learner, error) {
 		return nil, err
 	}
 	copied, err := l.Model.Clone()
+	if err == nil && edges && db.now.Load().HasWords() {
+		copied, err = copied.WithWords()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,9 @@ type PredictOptions struct {
 	// would give the same candidates, computed by one walk.
 	For any
 	// Among are the candidates. The zero value means PPR(1000), or Similar(1000) for a node without
-	// edges. For a node that a list with labels added, the
+	// edges. If properties have words, up to 100 of the 4,096 newest nodes are added to PPR: those
+	// without edges whose words are most like the words of the node and of the nodes that it is linked
+	// to. For a node that a list with labels added, the
 	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
 	// users and items, items.
 	Among Candidates
@@ -252,7 +254,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 		on.Tx = weighted
 	}
 	v := tx.view()
-	q := &question{start: start, about: on, relation: p.Relation, scorer: tx.db.prior(featureLen(v)), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	q := &question{start: start, about: on, relation: p.Relation, scorer: tx.db.prior(v), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
 	near := q.walk
 	if on.named {
 		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)

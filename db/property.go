@@ -29,6 +29,12 @@ import (
 // number of seconds since 1970. A time is in the years 0 to 9999, and is kept to the microsecond. A
 // string has at most 32 KB, a list at most 1000 strings of 32 KB together; a string that a list
 // repeats is kept once.
+//
+// The built-in model and models of policy default read the values as words, as they read feature
+// vectors: see package index. A model that was made when no property had words gets them in its next
+// training from edges. The words of a node are read from the store when a question needs them, so
+// they follow each SetProperties at once, and take no memory besides the blocks that the cache of the
+// graph holds.
 
 // Property describes a property of nodes.
 type Property struct {

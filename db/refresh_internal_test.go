@@ -112,7 +112,7 @@ func TestRefresh(t *testing.T) {
 	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {
 		t.Errorf("the log says\n%s", log.String())
 	}
-	l, err := g.Model("m").clone(ctx) // like the start of Train
+	l, err := g.Model("m").clone(ctx, true) // like the start of Train
 	must(t, err)
 	g.refresh("m", "")
 	g.trainings.Delete(l)

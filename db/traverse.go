@@ -239,7 +239,7 @@ func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 	if err != nil {
 		return err
 	}
-	scorer := tx.db.prior(featureLen(tx.snap.Snapshot))
+	scorer := tx.db.prior(tx.snap.Snapshot)
 	if m != nil {
 		scorer = m.scorer
 	}

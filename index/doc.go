@@ -150,6 +150,11 @@
 // block. They are read when they are asked for, and the cache holds decoded blocks; a directory takes
 // 12 bytes a block. Values that were set since the base are in memory, about 100 bytes each.
 //
+// The values are also words that say what a node is like ([Snapshot.Words]). Whether a property
+// identifies nodes, and has no words, which ranges of its numbers have about as many values each, and
+// which words most of its values have, is learned from all values or a sample of 4096 to 8192 nodes. It
+// is learned again when a value was set, and is a function of the values alone.
+//
 // # PageRank states
 //
 // Only the estimate y of a state is stored. The residual r = b - Q y is computed on load from the

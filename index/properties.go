@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math/bits"
+	"sync"
 
 	"kith/index/internal/block"
 	"kith/index/internal/column"
 	"kith/index/internal/pages"
+	"kith/index/internal/word"
 )
 
 // properties holds the values of properties of all nodes: the values of the base, and the values
@@ -19,6 +22,62 @@ type properties struct {
 	changed []pages.Array[*Value]
 	kept    int64 // memory of the values in changed, in bytes
 	number  int   // number of the values in changed
+	words   *vocabulary
+}
+
+// vocabulary finds the words of nodes. What it learns from the values is a function of these, and is
+// learned when it is first asked for.
+//
+// INVARIANT: versions of the properties that share a vocabulary have the same values.
+type vocabulary struct {
+	once sync.Once
+	of   []*word.Property // by property; nil: it has no words
+	any  bool
+}
+
+// vocabulary returns the words of the properties.
+func (p *properties) vocabulary(m *Meta) *vocabulary {
+	v := p.words
+	if v == nil {
+		v = new(vocabulary)
+	}
+	v.once.Do(func() {
+		for i, described := range m.Properties {
+			of := word.New(described.Name, described.Kind, p.sample(uint16(i), m), described.Nodes)
+			v.of, v.any = append(v.of, of), v.any || of != nil
+		}
+	})
+	return v
+}
+
+// The words of a property are learned from most of its values, or from a sample of at least
+// sampledValues.
+const sampledValues = 4096
+
+// sample returns a sample of the values of a property, which is a function of these: of 2^k nodes
+// with consecutive ids, the value of one.
+func (p *properties) sample(property uint16, m *Meta) (sample []Value) {
+	described := m.Properties[property]
+	k := max(bits.Len64(uint64(described.Nodes)/sampledValues)-1, 0)
+	chosen := func(part uint64) uint64 { return part<<k + part*0x9e3779b97f4a7c15>>32&(1<<k-1) }
+	add := func(v Value) {
+		if v.Kind() != NoValue {
+			sample = append(sample, v.As(described.Kind))
+		}
+	}
+	parts := m.Nodes>>k + 1
+	if k == 0 || parts > described.Nodes/2 { // reading all values is faster
+		for id, v := range p.all(property) {
+			if chosen(uint64(id)>>k) == uint64(id) {
+				add(v)
+			}
+		}
+		return sample
+	}
+	for part := range uint64(parts) {
+		add(p.at(property, ID(chosen(part))))
+	}
+	return sample
 }
 
 // at returns the value that a node has of a property, or none.
@@ -51,6 +110,7 @@ func (p *properties) set(by *pages.Owner, property uint16, id ID, v Value) {
 		p.kept -= old.Bytes()
 		p.number--
 	}
+	p.words = new(vocabulary)
 	p.number++
 	p.kept += v.Bytes()
 	p.changed[property].Set(by, id, &v)
@@ -81,6 +141,7 @@ func (p *properties) onto(base *storedProperties, old *properties) properties {
 			}
 		}
 	}
+	next.words = p.words
 	return next
 }
 

@@ -550,6 +550,38 @@ func (s *Snapshot) Values(id ID) iter.Seq2[uint16, Value] {
 	}
 }
 
+// HasWords reports whether the properties of nodes have words.
+func (s *Snapshot) HasWords() bool { return s.properties.vocabulary(&s.Meta).any }
+
+// Words appends the words of a node's properties to a list, as numbers below n, ascending and
+// different. Properties that identify nodes have no words.
+func (s *Snapshot) Words(id ID, n int, to []uint32) []uint32 {
+	first := len(to)
+	for i, of := range s.properties.vocabulary(&s.Meta).of {
+		if of == nil {
+			continue
+		}
+		if v := s.Value(uint16(i), id); v.Kind() != NoValue {
+			to = of.Append(to, v, n)
+		}
+	}
+	slices.Sort(to[first:])
+	return to[:first+len(slices.Compact(to[first:]))]
+}
+
+// EachWord calls f with the properties of a node and their words, as people read them. A word may
+// come several times.
+func (s *Snapshot) EachWord(id ID, f func(property, word string)) {
+	for i, of := range s.properties.vocabulary(&s.Meta).of {
+		if of == nil {
+			continue
+		}
+		if v := s.Value(uint16(i), id); v.Kind() != NoValue {
+			of.Each(v, func(word string) { f(of.Name, word) })
+		}
+	}
+}
+
 // NumValuesSinceBase returns the number of values of properties that were set since the base.
 func (s *Snapshot) NumValuesSinceBase() int { return s.properties.number }
 

@@ -62,7 +62,18 @@ var blockKinds = [...]blockKind{
 
 func featureLen(c *config) int { return c.FeatureLen }
 
-func similarityLen(c *config) int { return min(c.FeatureLen, 1) * column.SimilarityLen } // 0 without feature vectors
+// similarityLen is 0 without content.
+func similarityLen(c *config) int {
+	if !c.hasContent() {
+		return 0
+	}
+	return column.SimilarityLen
+}
+
+// hasContent reports whether nodes have feature vectors or words.
+func (c *config) hasContent() bool { return c.FeatureLen > 0 || c.Words }
+
+func (c *config) content() column.Content { return column.Content{Words: c.Words} }
 
 func (b blocks) String() string {
 	var names []string
@@ -163,7 +174,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	for i := range x.Rows {
 		clear(nn.Row(x, i)[tail-c.timeLen():])
 	}
-	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
+	if c.hasContent() && c.Blocks&^(blockGraph|blockVectors) != 0 {
 		if err := c.features(w, run, t, x); err != nil {
 			return err
 		}
@@ -245,8 +256,10 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 	n := c.FeatureLen
 	t.source = slices.Grow(t.source[:0], n)[:n]
 	for first, run := range graph.BySource(pairs) {
-		if err := c.vector(w, run[0].Source, t.source); err != nil {
-			return err
+		if n > 0 {
+			if err := c.vector(w, run[0].Source, t.source); err != nil {
+				return err
+			}
 		}
 		if c.Blocks&blockSimilarity != 0 {
 			t.similarity.Read(&t.features, run[0].Source)
@@ -255,7 +268,7 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 			r := nn.Row(x, first+i)
 			for k := range blockKinds {
 				of := blockKinds[k].entry
-				if of == nil || c.Blocks&(1<<k) == 0 {
+				if of == nil || c.blockLen(k) == 0 {
 					continue
 				}
 				if err := c.vector(w, p.Target, r[:n]); err != nil {
@@ -282,8 +295,8 @@ func (c *config) rankLen() int {
 		return 0
 	}
 	n := c.vectorsLen() + column.TopologyLen + column.StructuralLen
-	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
-		n += column.SimilarityLen
+	if c.Blocks&blockSimilarity != 0 {
+		n += similarityLen(c)
 	}
 	return n
 }
@@ -322,12 +335,20 @@ func (c *config) vector(w World, v ID, f []float32) error {
 		clear(f)
 		return nil
 	}
-	if len(from) > len(f) {
-		return &VectorError{v, len(from), len(f)}
+	if err := c.fits(v, from); err != nil {
+		return err
 	}
 	clear(f[copy(f, from):])
 	if c.Normalize == normalizeFeatures {
 		nn.Scale(f, math.Sqrt(float64(len(f))))
+	}
+	return nil
+}
+
+// fits returns an error for the feature vector of a node if it is too long.
+func (c *config) fits(v ID, features []float32) error {
+	if len(features) > c.FeatureLen {
+		return &VectorError{v, len(features), c.FeatureLen}
 	}
 	return nil
 }
@@ -354,13 +375,19 @@ func (c *config) planVectors(ctx context.Context, whole World, memory int64) (p 
 	case rank == 0:
 		return nil, spectral.LeastBytes(n), nil
 	}
-	plain := &config{FeatureLen: c.FeatureLen}
+	of := spectral.Features{Content: c.content(), Len: c.FeatureLen}
 	if c.FeatureLen > 0 {
-		if bytes := spectral.WordBytes(whole); bytes > memory {
+		of.Fits = c.fits
+	}
+	if c.Words {
+		of.Len += graph.NumWords
+	}
+	if of.Len > 0 {
+		if bytes := of.Bytes(whole); bytes > memory {
 			return nil, bytes, nil
 		}
 	}
-	p, err = spectral.NewPlan(ctx, spectral.Features{Len: c.FeatureLen, Read: plain.vector}, whole, budget)
+	p, err = spectral.NewPlan(ctx, of, whole, budget)
 	return p, 0, err
 }
 
@@ -379,5 +406,5 @@ func (c *config) vectorsLen() int {
 	if c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Normalize == normalizeContext {
 		return 0
 	}
-	return spectral.Len(c.FeatureLen > 0)
+	return spectral.Len(c.hasContent())
 }

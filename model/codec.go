@@ -106,7 +106,7 @@ func (v packedVectors[T]) fill(b []byte) error {
 func (m *Model) header() *header {
 	c := &m.config
 	h := &header{
-		Spec:    Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed},
+		Spec:    Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Words: c.Words, Seed: c.Seed},
 		Columns: c.columns(), Trained: m.trained, HasForecast: m.forecast != nil,
 	}
 	for _, o := range options() {
@@ -462,6 +462,27 @@ func decodeOutdated(c config, body []byte) (*Model, error) {
 		m.rounds, m.belief.memory = max(d.Rounds, 0), *d.Memory
 	}
 	return m, nil
+}
+
+// WithWords returns an untrained model of policy default that learns from the words of nodes, too. Of
+// what m has learned it has the memory of pairs and nodes. Other models are returned as they are.
+func (m *Model) WithWords() (*Model, error) {
+	if !m.policy.believes || m.config.Words {
+		return m, nil
+	}
+	c := m.config
+	c.Words = true
+	if c.Preset == "default" {
+		c.Blocks |= blockSimilarity
+	}
+	if err := c.complete(m.policy); err != nil {
+		return nil, err
+	}
+	body, err := msgpack.Marshal(m.document())
+	if err != nil {
+		return nil, err
+	}
+	return decodeOutdated(c, body)
 }
 
 // columns describes the numbers that a model of this configuration learns from and stores: name,

@@ -2,7 +2,7 @@
 // their outcomes.
 //
 // The package holds no graph and no storage. A [Scorer] ranks candidates for a source node in a
-// [World]: a graph, the nodes' feature vectors, and a walker that computes PageRank. A [Model]
+// [World]: a graph, the nodes' feature vectors and words, and a walker that computes PageRank. A [Model]
 // learns from outcomes and returns the next Scorer. The method is PageRank Bandits (Ban et al.,
 // NeurIPS 2024), here the policy prb. Its relatives and the usual heuristics are policies with the
 // same interface ([DescribePolicies]).
@@ -46,6 +46,12 @@
 // Exploit is the probability that the pair is linked when a tenth of the links is hidden. Before
 // training the ranker has the weights of the learned start, the same network trained on the graphs
 // that start_weights.txt names. It also ranks where there is no model ([Prior]).
+//
+// Nodes may have words ([Spec].Words), a sparse vector of 16,384 entries. It precedes the feature
+// vector of the node, and the columns of similarities and of node vectors read both as one. A training
+// with words learns links to a few nodes whose edges are all hidden, so that it ranks new nodes by
+// their words, and it leaves nodes without any edge out of the candidates that are no links: whom they
+// will be linked to is not known yet.
 //
 // The relational part predicts links of one relation from the edges of all relations, in a [World]
 // that asks for them (World.Typed). [Model.TrainRelations] mines rules over paths and trains networks,

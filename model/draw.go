@@ -33,7 +33,8 @@ type drawing struct {
 	world    World
 	scratch  scratch
 	links    [][2]ID
-	each     int // candidates of each kind
+	cold     map[ID]bool // newcomers whose links are also learned as targets
+	each     int         // candidates of each kind
 	seen     map[ID]bool
 	scale    []float32 // scale of the inputs of a belief
 	progress *Meter
@@ -89,9 +90,37 @@ func (m *Model) drawChoices(
 // choose draws the links of a fold to read, and returns the edges that its world lacks.
 func (d *drawing) choose(fold [][2]ID, back int) (hidden [][2]ID) {
 	edges, links := newcomers(d.rng, d.whole, len(fold))
+	if d.config.Words {
+		links = append(links, d.coldLinks(edges, links)...)
+	}
 	d.links = slices.Concat(fold, reversed(fold[:min(back, len(fold))]), links)
 	d.rng.Shuffle(len(d.links), func(i, j int) { d.links[i], d.links[j] = d.links[j], d.links[i] })
 	return slices.Concat(fold, edges)
+}
+
+// coldLinks returns links to the newcomers, as many as there are links from them. Their words tell who
+// will be linked to them.
+func (d *drawing) coldLinks(edges, links [][2]ID) (to [][2]ID) {
+	d.cold = map[ID]bool{}
+	if !d.whole.Directed() {
+		to = reversed(links)
+	} else {
+		newcomer := map[ID]bool{}
+		for _, e := range links {
+			newcomer[e[0]] = true
+		}
+		for _, e := range edges {
+			if newcomer[e[1]] {
+				to = append(to, e)
+			}
+		}
+		d.rng.Shuffle(len(to), func(i, j int) { to[i], to[j] = to[j], to[i] })
+		to = to[:min(len(to), len(links))]
+	}
+	for _, e := range to {
+		d.cold[e[1]] = true
+	}
+	return to
 }
 
 // addLinks draws the choices of all links.
@@ -157,7 +186,7 @@ func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 // add draws the choices of a link that the world lacks.
 func (d *drawing) add(ctx context.Context, link Pair) error {
 	near, far := d.nearbyNodes(link.Source)
-	pool := append(slices.Clone(far), nonNeighbors(d.rng, d.whole, link.Source, d.each)...)
+	pool := append(slices.Clone(far), nonNeighbors(d.rng, d.whole, link.Source, d.each, d.config.Words)...)
 	pool = append(pool, link.Target)
 	to, from, err := column.Proximities(ctx, d.world, link.Source, pool)
 	if err != nil {

@@ -136,12 +136,13 @@ func linked(g Graph, u, v ID) bool {
 }
 
 // nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly
-// all nodes.
-func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
+// all nodes. With met, it draws only nodes that have edges: to whom the rest will be linked is not
+// known yet.
+func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int, met bool) []ID {
 	var found []ID
 	for tries := 20 * k; tries > 0 && len(found) < k; tries-- {
 		v := ID(rng.IntN(g.NumNodes()))
-		if v != u && !linked(g, u, v) {
+		if v != u && !linked(g, u, v) && !(met && graph.OutLen(g, v) == 0 && graph.InLen(g, v) == 0) {
 			found = append(found, v)
 		}
 	}

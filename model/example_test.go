@@ -10,7 +10,7 @@ import (
 // Prior ranks without a model, by weights that were learned on other graphs.
 func ExamplePrior() {
 	w := model.SmallWorld(5, [][2]model.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}...)
-	s := model.Prior(0)
+	s := model.Prior(0, false)
 	scores, err := s.Score(context.Background(), w, model.Pairs(0, []model.ID{3, 4}))
 	if err != nil {
 		fmt.Println(err)

@@ -85,7 +85,7 @@ func build(c config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0), scratches: newScratches()}
+	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0), scratch: *newScratch(&c), scratches: scratchesFor(&c)}
 	switch {
 	case p.believes:
 		m.belief = newBelief(&m.config)
@@ -116,6 +116,9 @@ func (m *Model) Learns() bool { return m.policy.learns }
 
 // FeatureLen returns the length of the feature vectors that the model was created for.
 func (m *Model) FeatureLen() int { return m.config.FeatureLen }
+
+// Words reports whether the model learns from the words of nodes, World.Words.
+func (m *Model) Words() bool { return m.config.Words && m.policy.believes }
 
 // Options yields every option with its value. Preset and seed come first.
 func (m *Model) Options() iter.Seq2[string, any] { return m.config.all() }

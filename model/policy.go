@@ -93,6 +93,7 @@ func policyOf(name string) (policy, error) {
 type config struct {
 	Policy, Preset string
 	FeatureLen     int
+	Words          bool // content has words, too
 	Seed           uint64
 
 	Blocks    blocks
@@ -208,7 +209,7 @@ func adjustDefault(c *config) {
 	}
 	c.Blocks |= blockTopology | blockVectors | blockTime
 	c.Alpha = 0
-	if c.FeatureLen == 0 {
+	if !c.hasContent() {
 		return
 	}
 	c.Blocks |= blockSimilarity | blockDifference

@@ -123,7 +123,7 @@ func startRanker(c *config) *ranker {
 	// were learned on words.
 	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, nil)
 	rest := min(len(theta), len(own.Theta)-c.vectorsLen()*rankerWidth)
-	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
+	if !c.Words && c.FeatureLen > 0 && c.FeatureLen <= perEntry {
 		rest = min(rest, len(theta)-column.SimilarityLen*rankerWidth)
 	}
 	copy(own.Theta[len(own.Theta)-rest:], theta[len(theta)-rest:])

@@ -55,9 +55,9 @@ func (m *Model) Scorer() *Scorer {
 }
 
 // Prior returns the scorer of a new model of policy default, for nodes with feature vectors of the
-// given length (0: none). It scores by the learned start.
-func Prior(features int) *Scorer {
-	m, err := New(Spec{FeatureLen: min(features, maxFeatures)})
+// given length (0: none), and with or without words. It scores by the learned start.
+func Prior(features int, words bool) *Scorer {
+	m, err := New(Spec{FeatureLen: min(features, maxFeatures), Words: words})
 	if err != nil {
 		panic("model: the default spec: " + err.Error())
 	}
@@ -310,13 +310,19 @@ func (s *Scorer) Proximity() float64 {
 }
 
 // Similar returns up to n nodes that are similar to source and that accept admits, most similar
-// first. It compares the vectors of a training if the model has some, otherwise feature vectors. It
+// first. It compares the vectors of a training if the model has some, otherwise contents. It
 // returns nil if neither has data about source. It scans all nodes and calls accept concurrently.
 func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	if s.belief != nil && s.belief.vectors != nil {
 		if v := s.belief.vectors; v.Knows(w, source) || len(graph.Neighbours(w.Graph, source)) > 0 {
 			return spectral.Nearest(ctx, w, v.Closeness(w, source), source, n, accept)
 		}
+	}
+	if s.config.Words {
+		if alike := s.config.content().Closeness(w, source); alike != nil {
+			return spectral.Nearest(ctx, w, alike, source, n, accept)
+		}
+		return nil, nil
 	}
 	var own []float32
 	if w.Features != nil {
@@ -327,6 +333,32 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 	}
 	return spectral.Nearest(ctx, w, func(u ID) float32 { return float32(spectral.Cosine(own, w.Features(u))) }, source, n, accept)
 }
+
+// Promising returns up to n of some nodes: those whose content is most like the contents of source and
+// of the nodes that it has links to, the most alike first. Nodes whose content has nothing in common
+// with these are left out. It returns nil for a model without words.
+func (s *Scorer) Promising(w World, source ID, nodes []ID, n int) []ID {
+	if !s.config.Words {
+		return nil
+	}
+	near := graph.Out(w.Graph, source)
+	alike := s.config.content().Closeness(w, append([]ID{source}, near[:min(len(near), column.MaxCompared)]...)...)
+	if alike == nil {
+		return nil
+	}
+	close := make([]float32, len(nodes))
+	for i, u := range nodes {
+		close[i] = alike(u)
+	}
+	var best []ID
+	for _, i := range nn.Largest(close, n, 0) {
+		best = append(best, nodes[i])
+	}
+	return best
+}
+
+// Words reports whether the scores depend on the words of nodes.
+func (s *Scorer) Words() bool { return s.config.Words && s.policy.believes }
 
 // believe scores the contexts on the tape. Exploit is the probability of a link. Explore is the
 // difference to the probability at nu standard deviations of the log-odds above their mean. With

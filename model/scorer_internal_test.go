@@ -138,7 +138,7 @@ func TestBasis(t *testing.T) {
 			t.Errorf("%+v rests on %q, want %q", c.spec, got, c.want)
 		}
 	}
-	if got := Prior(0).Basis(); got != "built-in weights" {
+	if got := Prior(0, false).Basis(); got != "built-in weights" {
 		t.Errorf("no model rests on %q", got)
 	}
 }

@@ -54,4 +54,13 @@ func (t *scratch) sourcesOf(pairs []Pair) Start {
 	return t.sources
 }
 
+// newScratch returns the working memory of a model with the given configuration.
+func newScratch(c *config) *scratch {
+	return &scratch{features: column.Features{Content: c.content()}}
+}
+
+// scratchesFor returns a pool of working memory for the scorers of a model.
+func scratchesFor(c *config) *sync.Pool { return &sync.Pool{New: func() any { return newScratch(c) }} }
+
+// newScratches returns a pool of working memory that reads no content.
 func newScratches() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }

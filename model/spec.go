@@ -18,6 +18,7 @@ type Spec struct {
 	Policy     string // one of Policies; empty: default
 	Preset     string // one of Presets; empty: default
 	FeatureLen int    // length of the nodes' feature vectors; 0 means none
+	Words      bool   `msgpack:",omitempty"` // nodes have words, World.Words; policy default learns from them
 	Seed       uint64 // seed of the initial weights and of the training order
 
 	set []setting
@@ -125,7 +126,7 @@ func (s Spec) resolve() (config, error) {
 	if err != nil {
 		return config{}, err
 	}
-	c.Policy, c.Seed = p.name, s.Seed
+	c.Policy, c.Words, c.Seed = p.name, s.Words, s.Seed
 	if p.adjust != nil {
 		p.adjust(&c)
 	}

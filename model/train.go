@@ -75,7 +75,7 @@ func (m *Model) edgeSamples(
 			return fresh, err
 		}
 		for _, e := range hidden {
-			candidates := append([]ID{e[1]}, nonNeighbors(rng, g, e[0], plan.Negatives)...)
+			candidates := append([]ID{e[1]}, nonNeighbors(rng, g, e[0], plan.Negatives, false)...)
 			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
 				return fresh, err
 			}

@@ -70,6 +70,9 @@ type (
 	Found  = graph.Found  // what Scorer.Reached has found for a question
 )
 
+// NumWords is the number of different words of nodes; see [World].
+const NumWords = graph.NumWords
+
 // Pairs returns the candidate links of one source.
 func Pairs(source ID, targets []ID) []Pair { return graph.Pairs(source, targets) }
 

@@ -190,6 +190,9 @@ func (rows *Rows) reasons(r *db.Reasons) {
 			rows.add("because", fmt.Sprintf("and %s more", words.Count(more, "path")), nil, nil, nil)
 		}
 	}
+	for _, w := range r.Words {
+		rows.add("word", w.String(), nil, nil, nil)
+	}
 	sum := 0.0
 	for _, in := range r.Inputs {
 		rows.add("input", in.Name, in.Value, in.Adds, nil)

@@ -100,6 +100,9 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 	for _, rule := range r.Rules[:min(2, len(r.Rules))] {
 		all = append(all, ruleSentence(&rule))
 	}
+	for _, w := range r.Words[:min(2, len(r.Words))] {
+		all = append(all, wordSentence(&w, source, target))
+	}
 	all = append(all, scoreSentences(r, source, target)...)
 	if r.PPR > 0 {
 		all = append(all, fmt.Sprintf("A walker who starts at %s and follows links at random spends %s of the time at %s%s.",
@@ -120,6 +123,18 @@ func ruleSentence(r *db.Reason) string {
 		s += fmt.Sprintf(", and %s like it", words.Count(r.Count-1, "path"))
 	}
 	return s + "."
+}
+
+// wordSentence says who shares a word of the target.
+func wordSentence(w *db.Word, source, target string) string {
+	have := fmt.Sprintf("%d of the nodes that %s is linked to", w.Links, source)
+	switch {
+	case w.Source && w.Links > 0:
+		have = source + " and " + have
+	case w.Source:
+		have = source
+	}
+	return fmt.Sprintf("%s has the %s %q, as %s.", target, w.Property, w.Word, have)
 }
 
 // scoreSentences says what the parts of a score mean.

@@ -159,6 +159,37 @@ func (s *Source) Likely(n int) []index.ID {
 	return ids
 }
 
+// A search for fresh nodes reads the newest searchedFresh nodes, and compares the words of up to
+// comparedFresh of them.
+const (
+	searchedFresh = 4096
+	comparedFresh = 1000
+)
+
+// Fresh returns up to n of the newest nodes that have no edges and one of the given labels, nil meaning
+// any: those whose words are most like the words of the source and of the nodes that it has links to.
+// There are none for a model that reads no words.
+func (s *Source) Fresh(n int, labels []string) []index.ID {
+	if n == 0 {
+		return nil
+	}
+	var ids []index.ID
+	end := s.View.Graph.NumNodes()
+	for u := end - 1; u >= max(0, end-searchedFresh) && len(ids) < comparedFresh; u-- {
+		id := index.ID(u)
+		if s.View.Live(id) && !s.View.Graph.HasEdges(id) && !s.Has(id) && s.hasLabel(labels, id) && s.accepts(id) {
+			ids = append(ids, id)
+		}
+	}
+	lists := make([][]index.ID, len(s.Start.Node))
+	for i, at := range s.byWeight() {
+		lists[i] = s.Scorer.Promising(s.Walk.World(), s.Start.Node[at], ids, n)
+	}
+	ids = inTurn(lists, n)
+	slices.Sort(ids)
+	return ids
+}
+
 // accepts reports whether a node may be a candidate.
 func (s *Source) accepts(id index.ID) bool { return s.Accept == nil || s.Accept(id) }
 

@@ -117,6 +117,9 @@ func (s *pathSearch) add(p prefix) {
 // any other path.
 func (w *Walker) Paths(ctx context.Context, alpha float64, start ppr.Vector, target index.ID, n int) (value float64, paths []Path, unseen float64, err error) {
 	g := w.View.Graph
+	if !g.HasEdges(target) && !slices.Contains(start.Node, target) {
+		return 0, nil, 0, nil
+	}
 	form := ppr.Column
 	if g.Directed() {
 		form = ppr.Row

@@ -62,7 +62,11 @@ type Task struct {
 
 // World returns what a model sees.
 func (w *Walker) World() model.World {
-	return model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now, Typed: w.Typed, Head: w.Head, Found: w.Found}
+	world := model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now, Typed: w.Typed, Head: w.Head, Found: w.Found}
+	if w.View.HasWords() {
+		world.Words = func(u index.ID, to []uint32) []uint32 { return w.View.Words(u, model.NumWords, to) }
+	}
+	return world
 }
 
 // Tolerance returns the error allowed for a value, relative to the largest start value. In column

@@ -8,8 +8,8 @@ import (
 	"kith/model/nn"
 )
 
-// Columns of the similarity block. They compare feature vectors scaled to unit length; a node
-// without a vector has similarity 0 to all nodes.
+// Columns of the similarity block. They compare the contents of nodes, scaled to unit length; a node
+// without content has similarity 0 to all nodes.
 const (
 	SimCosine    = iota // cosine of source and target
 	SimManhattan        // L1 distance of source and target
@@ -42,7 +42,7 @@ const MaxCompared = 128
 type Similarity struct {
 	features  *Features // nil: no source was read
 	source    graph.ID
-	own       []float32      // vector of the source
+	own       []float32      // content of the source
 	unit      float64        // factor that scales it to length 1
 	l1, l2    float64        // sums of the absolute values and of the squares of its entries, scaled
 	neighbors neighborMatrix // of the source
@@ -57,19 +57,19 @@ func (s *Similarity) Read(f *Features, source graph.ID) {
 		return
 	}
 	own := f.Of(source)
-	s.features, s.source, s.own, s.unit, s.l1, s.l2 = f, source, nil, own.Unit, 0, 0
+	s.features, s.source, s.own, s.unit, s.l1, s.l2 = f, source, own.vector(s.own), own.Unit, 0, 0
 	for _, v := range own.Value {
 		s.l1 += math.Abs(float64(v)) * own.Unit
 	}
 	if own.Unit > 0 {
-		s.own, s.l2 = f.World.Features(source), 1
+		s.l2 = 1
 	}
 	s.known.Clear()
 	s.neighbors.read(f, compared(graph.Out(f.World.Graph, source)))
 }
 
 // Release forgets the source. The caller must call it before it reads another world.
-func (s *Similarity) Release() { s.features, s.own, s.neighbors.nodes = nil, nil, nil }
+func (s *Similarity) Release() { s.features, s.neighbors.nodes = nil, nil }
 
 // compared returns the nodes that are compared.
 func compared(nodes []graph.ID) []graph.ID { return nodes[:min(len(nodes), MaxCompared)] }
@@ -83,6 +83,9 @@ func (s *Similarity) Columns(target graph.ID, x []float32) {
 		cosine += u * v
 		l1 += math.Abs(u-v) - math.Abs(u)
 		l2 += (u-v)*(u-v) - u*u
+	}
+	if s.features.Words && (s.unit == 0 || b.Unit == 0) { // as if they shared nothing
+		l1, l2 = max(2*l1, 2), 2
 	}
 	l1, l2 = max(l1, 0), max(l2, 0)
 	x[SimCosine], x[SimManhattan], x[SimEuclid] = float32(cosine), float32(l1), float32(math.Sqrt(l2))

@@ -168,12 +168,19 @@ type Walker interface {
 	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
 }
 
-// World is the input of a policy in one round. Graph and Features must be safe for concurrent use.
+// NumWords is the number of different words that describe nodes.
+const NumWords = 1 << 14
+
+// World is the input of a policy in one round. Graph, Features and Words must be safe for concurrent
+// use.
 type World struct {
 	Graph    Graph
 	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros
-	Walk     Walker
-	Now      int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
+	// Words appends the words that describe a node to a list: numbers below NumWords, ascending and
+	// different. A nil function appends none. Models without words do not call it.
+	Words func(ID, []uint32) []uint32
+	Walk  Walker
+	Now   int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
 
 	// Typed, if not nil, has the edges of all relations where Graph has those of one, and links of
 	// direction Head are asked for.

@@ -23,12 +23,10 @@ func eachEdge(g *mesh, f func(u, v ID)) {
 
 // featuresOf reads feature vectors of a length.
 func featuresOf(length int) Features {
-	return Features{Len: length, Read: func(w World, u ID, to []float32) error {
-		f := w.Features(u)
-		if len(f) > len(to) {
-			return fmt.Errorf("node %d has %d features, want %d", u, len(f), len(to))
+	return Features{Len: length, Fits: func(u ID, f []float32) error {
+		if len(f) > length {
+			return fmt.Errorf("node %d has %d features, want %d", u, len(f), length)
 		}
-		clear(to[copy(to, f):])
 		return nil
 	}}
 }

@@ -26,6 +26,7 @@ const profileParts = 1 + profileHops + kinHops
 // profile compares the ends of a pair by their words and the words around them: latent vectors Z
 // averaged over surroundings of several sizes, in the graph at the time of the computation.
 type profile struct {
+	content  column.Content
 	rarity   []float32                    // weight of each word
 	topics   blas32.General               // basis of the latent vectors, one row for each word
 	part     [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
@@ -34,8 +35,8 @@ type profile struct {
 }
 
 // profileIn averages the content over a graph.
-func profileIn(ctx context.Context, rng *rand.Rand, t *nn.Content, g Graph, budget int64) (*profile, error) {
-	p := &profile{rarity: t.Rarity, topics: t.Topics, kin: t.Kin}
+func profileIn(ctx context.Context, rng *rand.Rand, of column.Content, t *nn.Content, g Graph, budget int64) (*profile, error) {
+	p := &profile{content: of, rarity: t.Rarity, topics: t.Topics, kin: t.Kin}
 	a := adjacencyOf(g)
 	copy(p.part[:], nn.UnitAverages(ctx, a, t.Vector, 1+profileHops))
 	a = a.union(t.Kin)
@@ -114,9 +115,7 @@ func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
 // wordsOf returns the row of a node's words.
 func (p *profile) wordsOf(w World, u ID) nn.Sparse {
 	var of nn.Sparse
-	if w.Features != nil {
-		of.AppendVector(w.Features(u))
-	}
+	p.content.Append(w, u, &of)
 	return nn.WordRow(of, p.rarity)
 }
 

@@ -65,6 +65,7 @@ const spectrumExtra = nn.LanczosExtra + 4
 
 // Plan says how the vectors of the graphs of a training are computed.
 type Plan struct {
+	reads   column.Content
 	content *nn.Content
 	budget  int64 // bytes
 }
@@ -86,7 +87,7 @@ func LeastBytes(n int) int64 { return Bytes(n, minVectors) }
 // NewPlan plans the vectors of a training, within a budget in bytes. Only the feature vectors of
 // the world count.
 func NewPlan(ctx context.Context, of Features, w World, budget int64) (*Plan, error) {
-	p := &Plan{budget: budget}
+	p := &Plan{reads: of.Content, budget: budget}
 	var err error
 	if p.content, err = contentOf(ctx, of, w, topicsFor(w.Graph.NumNodes(), budget)); p.content != nil {
 		p.content.Rows = nil // the vectors are computed without them
@@ -96,23 +97,22 @@ func NewPlan(ctx context.Context, of Features, w World, budget int64) (*Plan, er
 
 // In computes the vectors of a graph, in the precision of a document.
 func (p *Plan) In(ctx context.Context, rng *rand.Rand, g Graph) (*Vectors, error) {
-	v, err := vectorsOf(ctx, rng, p.content, g, p.budget)
+	v, err := vectorsOf(ctx, rng, p, g)
 	if err != nil {
 		return nil, err
 	}
 	return v.Document().Vectors()
 }
 
-// vectorsOf computes the vectors of a graph. t is the content of the feature vectors, which does
-// not depend on edges; it is nil without features.
-func vectorsOf(ctx context.Context, rng *rand.Rand, t *nn.Content, g Graph, budget int64) (*Vectors, error) {
+// vectorsOf computes the vectors of a graph.
+func vectorsOf(ctx context.Context, rng *rand.Rand, p *Plan, g Graph) (*Vectors, error) {
 	v := &Vectors{}
 	var err error
-	if v.spectrum, err = spectrumOf(ctx, rng, g, rankFor(g.NumNodes(), budget)); err != nil {
+	if v.spectrum, err = spectrumOf(ctx, rng, g, rankFor(g.NumNodes(), p.budget)); err != nil {
 		return nil, err
 	}
-	if t != nil {
-		v.profile, err = profileIn(ctx, rng, t, g, budget)
+	if p.content != nil {
+		v.profile, err = profileIn(ctx, rng, p.reads, p.content, g, p.budget)
 	}
 	return v, err
 }
@@ -271,6 +271,7 @@ type Document struct {
 }
 
 type profileDocument struct {
+	Words     bool `msgpack:",omitempty"`
 	Rarity    nn.Floats
 	TopicsLen int
 	Topics    []byte
@@ -287,7 +288,7 @@ func (v *Vectors) Document() *Document {
 	}
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
-			Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: packRows(p.topics), Kin: p.kin, Position: p.position.value,
+			Words: p.content.Words, Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: packRows(p.topics), Kin: p.kin, Position: p.position.value,
 		}
 	}
 	return d
@@ -323,7 +324,7 @@ func (d *Document) Vectors() (v *Vectors, err error) {
 
 // profile decodes the document except the matrices that have a row for each node.
 func (d *profileDocument) profile(nodes int) (p *profile, err error) {
-	p = &profile{rarity: d.Rarity, kin: d.Kin, position: &position{value: d.Position}}
+	p = &profile{content: column.Content{Words: d.Words}, rarity: d.Rarity, kin: d.Kin, position: &position{value: d.Position}}
 	p.position.prepare()
 	if d.TopicsLen < 0 || d.TopicsLen > len(d.Topics) || len(p.kin) != nodes {
 		return nil, fmt.Errorf("%d topics, and kin of %d nodes of %d", d.TopicsLen, len(p.kin), nodes)

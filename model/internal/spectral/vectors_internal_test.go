@@ -31,7 +31,7 @@ func vectorsFor(t *testing.T, w World, g Graph) *Vectors {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := vectorsOf(context.Background(), rand.New(rand.NewPCG(1, 2)), content, g, 1<<20)
+	v, err := vectorsOf(context.Background(), rand.New(rand.NewPCG(1, 2)), &Plan{content: content, budget: 1 << 20}, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,45 +4,48 @@ import (
 	"context"
 	"slices"
 
+	"kith/model/internal/column"
 	"kith/model/internal/graph"
 	"kith/model/nn"
 )
 
-// Features says how the feature vectors of nodes are read.
+// Features says how the content of nodes is read.
 type Features struct {
-	Len  int // 0: nodes have no vectors
-	Read func(w World, u ID, to []float32) error
+	column.Content
+	Len  int                                  // length of a vector of content; 0: nodes have none
+	Fits func(u ID, features []float32) error // checks a feature vector; nil: they are not read
 }
 
-// WordBytes is the number of bytes that the words of a world take while their content is computed:
-// rows and columns.
-func WordBytes(w World) (n int64) {
-	if w.Features == nil {
-		return 0
-	}
+// Bytes is the number of bytes that the content of a world takes while its words are computed: rows
+// and columns.
+func (of Features) Bytes(w World) (n int64) {
+	var v nn.Sparse
 	for u := range ID(w.Graph.NumNodes()) {
-		for _, x := range w.Features(u) {
-			if x != 0 {
-				n += 2 * 8
-			}
-		}
+		v = nn.Sparse{At: v.At[:0], Value: v.Value[:0]}
+		of.Append(w, u, &v)
+		n += 2 * 8 * int64(len(v.At))
 	}
 	return n
 }
 
-// wordsOf reads the vectors of a world's nodes.
+// wordsOf reads the contents of a world's nodes.
 func wordsOf(of Features, w World) (nn.Words, error) {
-	vectors, f := make([]nn.Sparse, w.Graph.NumNodes()), make([]float32, of.Len)
+	vectors := make([]nn.Sparse, w.Graph.NumNodes())
 	for u := range vectors {
-		if err := of.Read(w, ID(u), f); err != nil {
-			return nn.Words{}, err
+		if w.Features != nil && of.Fits != nil {
+			if err := of.Fits(ID(u), w.Features(ID(u))); err != nil {
+				return nn.Words{}, err
+			}
 		}
-		vectors[u].AppendVector(f)
+		v := &vectors[u]
+		of.Append(w, ID(u), v)
+		known, _ := slices.BinarySearch(v.At, uint32(of.Len))
+		v.At, v.Value = v.At[:known], v.Value[:known]
 	}
 	return nn.WordsOf(vectors, of.Len), nil
 }
 
-// contentOf returns nil for nodes without feature vectors. Latent vectors have at most the given
+// contentOf returns nil for nodes without content. Latent vectors have at most the given
 // length.
 func contentOf(ctx context.Context, of Features, w World, length int) (*nn.Content, error) {
 	if of.Len == 0 {

@@ -141,7 +141,7 @@ func ranksHeldOut(t *testing.T, g *trial.Graph, edges [][2]trial.ID, n int) {
 	for _, twoHops := range []bool{false, true} {
 		t.Run(fmt.Sprintf("two hops=%v", twoHops), func(t *testing.T) {
 			rest, asked := holdOut(g, edges, n, twoHops)
-			ours := meanReciprocalRank(t, model.Prior(0), rest, asked)
+			ours := meanReciprocalRank(t, model.Prior(0, false), rest, asked)
 			t.Logf("%d questions: prior %.3f", len(asked), ours)
 			for _, policy := range []string{"adamic_adar", "ppr", "common_neighbors"} {
 				other := meanReciprocalRank(t, scorer(t, policy), rest, asked)
