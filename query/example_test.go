@@ -96,8 +96,9 @@ CHECK;`
 		}
 		fmt.Println(s)
 	}
-	// Output: INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol' 3:19: found alice, expected ALL,
-	// LABEL, NEAR, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
+	// Output:
+	// INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol'
+	// 3:19: found alice, expected ALL, LABEL, NEAR, "(" or a node (an integer, a 'string' or a parameter); did you mean 'alice'?
 	// PREDICT LINKS FOR alice;
 	//                   ^
 	// CHECK
