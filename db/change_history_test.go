@@ -18,14 +18,14 @@ import (
 // feedOptions are those of a database that others follow.
 func feedOptions(c *clock) *db.Options {
 	o := c.options()
-	o.InMemory, o.ChangeBytes, o.NoRefresh = false, 64<<20, true
+	o.InMemory, o.ChangeBytes, o.NoRefresh = false, 512<<20, true
 	return o
 }
 
 // followOptions are those of a follower that others can follow, with everything read on demand if
 // paged is set.
 func followOptions(paged bool) *db.Options {
-	o := &db.Options{Memory: 64 << 20, Follower: true, ChangeBytes: 64 << 20, ObservationBytes: 16 << 10}
+	o := &db.Options{Memory: 64 << 20, Follower: true, ChangeBytes: 512 << 20, ObservationBytes: 16 << 10}
 	if paged {
 		db.Paged(o)
 	}
