@@ -57,9 +57,9 @@ const (
 	byIntersect  candidateKind = "INTERSECT"
 )
 
-// The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without, and LIKELY
-// for links of a relation if the model has learned relations. Fresh nodes are added to PPR and LIKELY
-// if the model reads the words of nodes.
+// The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without, and
+// LIKELY for links of a relation if the model has learned relations. Fresh nodes are added to PPR
+// and LIKELY if the model reads the words of nodes.
 const (
 	defaultPPR     = 1000
 	defaultSimilar = 1000
@@ -89,9 +89,9 @@ func (c Candidates) Via(relations ...string) Candidates {
 	return c
 }
 
-// Where returns the nodes of c that satisfy a condition. The numbers of PPR, Similar and Sample count
-// such nodes only, so the set has as many as there are. In a difference, the condition is about the
-// nodes that remain, and not about the nodes that are excluded.
+// Where returns the nodes of c that satisfy a condition. The numbers of PPR, Similar and Sample
+// count such nodes only, so the set has as many as there are. In a difference, the condition is
+// about the nodes that remain, and not about the nodes that are excluded.
 func (c Candidates) Where(cond Cond) Candidates {
 	if c.where != nil {
 		cond = c.where.And(cond)
@@ -131,13 +131,13 @@ func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
 // Likely returns the n nodes that the evidence for links of a relation leads to, the most promising
 // ones: rules that a training has learned, nodes like the source, PageRank over all relations, and
-// the frequent targets of the relation. Without a relation, and for a model that has learned none, it
-// is [PPR]. Nodes that the source is linked to are left out.
+// the frequent targets of the relation. Without a relation, and for a model that has learned none,
+// it is [PPR]. Nodes that the source is linked to are left out.
 func Likely(n int) Candidates { return Candidates{kind: byEvidence, n: n} }
 
 // Near returns the n nodes whose feature vectors have the largest cosine with a vector, without the
-// source and the nodes it is linked to. All vectors of the same length are compared. It is an error if
-// the vector has only zeros, a number that is not finite, or a length that no node's vector has.
+// source and the nodes it is linked to. All vectors of the same length are compared. It is an error
+// if the vector has only zeros, a number that is not finite, or a length that no node's vector has.
 func Near(vector []float32, n int) Candidates { return Candidates{kind: byVector, near: vector, n: n} }
 
 // Union returns the nodes of both sets.
@@ -215,9 +215,9 @@ func (c Candidates) checkSize() error {
 
 // among returns c, or the default set if c is the zero value: LIKELY for links of a relation if the
 // model has learned relations, otherwise PPR, or SIMILAR for sources without outgoing edges. For a
-// model that reads words, new nodes without edges are added to LIKELY and PPR. If lists
-// defined which kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited
-// to these kinds. For a question about a relation, the relation says which nodes count.
+// model that reads words, new nodes without edges are added to LIKELY and PPR. If lists defined
+// which kinds the kinds of the sources are linked to, SIMILAR and the default PPR are limited to
+// these kinds. For a question about a relation, the relation says which nodes count.
 func (tx *Tx) among(a about, c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
 	v := tx.view()
 	linked := func(source index.ID) bool {
@@ -521,9 +521,9 @@ func lengths(v *index.Snapshot) string {
 }
 
 // NearSeeds returns the n nodes whose feature vectors have the largest cosine with a vector, of the
-// nodes that satisfy a condition, as a set of sources: each weighs as much as its cosine. Nodes whose
-// cosine is not positive are left out. It returns ErrInput for a vector that [Near] refuses, and if no
-// node is left.
+// nodes that satisfy a condition, as a set of sources: each weighs as much as its cosine. Nodes
+// whose cosine is not positive are left out. It returns ErrInput for a vector that [Near] refuses,
+// and if no node is left.
 func (tx *Tx) NearSeeds(ctx context.Context, vector []float32, n int, c Cond) (seeds Seeds, err error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -651,10 +651,10 @@ func (tx *Tx) about(relation string, inverse bool) (about, error) {
 // oneWay reports whether a link is asked for from one of its ends only.
 func (a about) oneWay() bool { return a.view().Graph.Directed() || a.via.Both }
 
-// side returns a function that reports whether a node may be an end of the links that are asked for;
-// nil means that every node may. The relation may say which label the ends have. If it does not, nodes
-// that are only starts of a bipartite relation are no ends, and ALL and SAMPLE are limited to nodes
-// with a label that some end has.
+// side returns a function that reports whether a node may be an end of the links that are asked
+// for; nil means that every node may. The relation may say which label the ends have. If it does
+// not, nodes that are only starts of a bipartite relation are no ends, and ALL and SAMPLE are
+// limited to nodes with a label that some end has.
 func (a about) side(ctx context.Context, c Candidates, source index.ID) (func(index.ID) bool, error) {
 	if !a.named {
 		return nil, nil

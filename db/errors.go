@@ -89,8 +89,8 @@ const (
 // errors.Is finds Err in it. Its text says what is wrong, for the person who wrote the name,
 // without the name of a package.
 type Error struct {
-	// Kind is node, edge, relation, label, property, model, version, decision, policy, preset, option,
-	// explorer or estimator, or "" for any other argument.
+	// Kind is node, edge, relation, label, property, model, version, decision, policy, preset,
+	// option, explorer or estimator, or "" for any other argument.
 	Kind       string
 	Name       string   // the name as given; a node is written as [Key.Literal] writes it
 	Accepted   []string // the names that would have been accepted, if these are known

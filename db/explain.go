@@ -187,8 +187,8 @@ type Reasons struct {
 }
 
 // Rule is a rule that a training learned: where a path along Body leads from a source to a target,
-// the source is linked to the target by an edge of a relation, with probability Confidence. Of Tries
-// targets that paths from a sample of sources led to, Hits were linked to.
+// the source is linked to the target by an edge of a relation, with probability Confidence. Of
+// Tries targets that paths from a sample of sources led to, Hits were linked to.
 type Rule struct {
 	Relation   string     `json:"relation"`
 	Inverse    bool       `json:"inverse,omitzero"` // the path leads from the target of the link to its source
@@ -207,8 +207,8 @@ type RuleStep struct {
 // MarshalJSON implements [json.Marshaler].
 func (r Rule) MarshalJSON() ([]byte, error) { return wire.Object(r) }
 
-// String returns the rule as people read it, likes(X, Y) <- follows(X, Z), likes(Z, Y), with "-" for
-// the relation without a name.
+// String returns the rule as people read it, likes(X, Y) <- follows(X, Z), likes(Z, Y), with "-"
+// for the relation without a name.
 func (r Rule) String() string {
 	path := append([]string{"X", "Z", "W"}[:len(r.Body)], "Y")
 	if r.Inverse { // the path begins at the target of the head
@@ -258,10 +258,10 @@ func (r Reason) Edges(path []Key) string {
 	})
 }
 
-// Rules returns the rules that a model has learned for links of a relation, the most confident first;
-// none if it has learned no relations. Inverse asks for the rules that lead from the targets to the
-// sources. Model and version are those of [PredictOptions]. It returns ErrNotFound for a missing
-// relation, and ErrNoModel for a missing model or version.
+// Rules returns the rules that a model has learned for links of a relation, the most confident
+// first; none if it has learned no relations. Inverse asks for the rules that lead from the targets
+// to the sources. Model and version are those of [PredictOptions]. It returns ErrNotFound for a
+// missing relation, and ErrNoModel for a missing model or version.
 func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]Rule, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -291,8 +291,8 @@ func (tx *Tx) rule(r *model.Rule) Rule {
 	return out
 }
 
-// Word is a word of a property of the target of a link: a value, an element of a list, a word of a text,
-// or the range that a number or a time is in.
+// Word is a word of a property of the target of a link: a value, an element of a list, a word of a
+// text, or the range that a number or a time is in.
 type Word struct {
 	Property string `json:"property"`
 	Word     string `json:"word"`
@@ -325,8 +325,8 @@ const (
 	readLinks  = 128 // links of the source whose words are read, the first ones
 )
 
-// sharedWords returns the words of a target that speak for a link from the source, which is one node,
-// those of most of its links first.
+// sharedWords returns the words of a target that speak for a link from the source, which is one
+// node, those of most of its links first.
 func (tx *Tx) sharedWords(source, target index.ID) []Word {
 	v, all := tx.view(), []Word{}
 	if !v.HasWords() {
@@ -363,7 +363,8 @@ func (tx *Tx) sharedWords(source, target index.ID) []Word {
 	return all[:min(len(all), shownWords)]
 }
 
-// reasons returns the rules that lead from the source of a question, which is one node, to a target.
+// reasons returns the rules that lead from the source of a question, which is one node, to a
+// target.
 func (tx *Tx) reasons(q *question, target index.ID) []Reason {
 	all := []Reason{}
 	pair := model.Pair{Source: q.start.Node[0], Target: target}

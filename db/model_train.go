@@ -44,8 +44,8 @@ type TrainOptions struct {
 // Train makes the model default if it is to be trained and does not exist, also if the training
 // fails. Train returns the new version. It returns ErrNoModel for another missing model, ErrInput
 // for a policy that does not learn and for a graph or a relation without edges, ErrNotFound for a
-// missing relation, ErrClosed if the database is closed meanwhile, or the error of ctx. After an error
-// the model is unchanged.
+// missing relation, ErrClosed if the database is closed meanwhile, or the error of ctx. After an
+// error the model is unchanged.
 func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	db := m.db
 	if err := m.checkLearned(ctx, &t); err != nil {
@@ -112,8 +112,8 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	return made, nil
 }
 
-// checkLearned returns ErrNotFound for a training on a relation that does not exist, and ErrInput for
-// a training from outcomes on the edges of one, and for one that has no edges.
+// checkLearned returns ErrNotFound for a training on a relation that does not exist, and ErrInput
+// for a training from outcomes on the edges of one, and for one that has no edges.
 func (m *Model) checkLearned(ctx context.Context, t *TrainOptions) error {
 	switch {
 	case t.Relation == "":
@@ -244,8 +244,8 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t TrainOptions) error {
 	return tx.withNodeKey(m.TrainEvents(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx), tx.moments(ctx)))
 }
 
-// fitRelations trains the part of a model that answers about one relation. It learns from all edges,
-// because the comparison asks about no relation.
+// fitRelations trains the part of a model that answers about one relation. It learns from all
+// edges, because the comparison asks about no relation.
 func (tx *Tx) fitRelations(ctx context.Context, m *model.Model, t TrainOptions) error {
 	if !tx.learnsRelations(t) {
 		return nil

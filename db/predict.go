@@ -26,15 +26,15 @@ type PredictOptions struct {
 	For any
 	// Among are the candidates. The zero value means PPR(1000), or Similar(1000) for a node without
 	// edges. If properties have words, up to 100 of the 4,096 newest nodes are added to PPR: those
-	// without edges whose words are most like the words of the node and of the nodes that it is linked
-	// to. For a node that a list with labels added, the
-	// default candidates are nodes of the kinds that its kind is linked to: for a user in a list of
-	// users and items, items.
+	// without edges whose words are most like the words of the node and of the nodes that it is
+	// linked to. For a node that a list with labels added, the default candidates are nodes of the
+	// kinds that its kind is linked to: for a user in a list of users and items, items.
 	Among Candidates
-	// Relation is the relation of the links: of its edges is what the score says, and nodes that the
-	// source has such an edge to are left out of the candidates. "" means all relations together. The
-	// score of a link of a directed relation reads its edges in both directions if the relation joins
-	// nodes of two labels, or if at most one in eight of its sources, and of its targets, is both.
+	// Relation is the relation of the links: of its edges is what the score says, and nodes that
+	// the source has such an edge to are left out of the candidates. "" means all relations
+	// together. The score of a link of a directed relation reads its edges in both directions if
+	// the relation joins nodes of two labels, or if at most one in eight of its sources, and of its
+	// targets, is both.
 	Relation string
 	Inverse  bool // rank sources of the relation for a target instead
 	// RelationWeights multiply the weights of edges by relation in walks over several relations, as

@@ -31,10 +31,10 @@ import (
 // repeats is kept once.
 //
 // The built-in model and models of policy default read the values as words, as they read feature
-// vectors: see package index. A model that was made when no property had words gets them in its next
-// training from edges. The words of a node are read from the store when a question needs them, so
-// they follow each SetProperties at once, and take no memory besides the blocks that the cache of the
-// graph holds.
+// vectors: see package index. A model that was made when no property had words gets them in its
+// next training from edges. The words of a node are read from the store when a question needs them,
+// so they follow each SetProperties at once, and take no memory besides the blocks that the cache
+// of the graph holds.
 
 // Property describes a property of nodes.
 type Property struct {
@@ -121,9 +121,9 @@ func (tx *Tx) valueFor(name string, v any) (index.Value, error) {
 	return value, nil
 }
 
-// valueAs returns the value of a kind that a value means: an integer is a float too, and a string or
-// a number of seconds is a time. It returns other values as they are, and an error for a string or a
-// number that is no time.
+// valueAs returns the value of a kind that a value means: an integer is a float too, and a string
+// or a number of seconds is a time. It returns other values as they are, and an error for a string
+// or a number that is no time.
 func valueAs(v index.Value, kind index.Kind) (index.Value, error) {
 	switch is := v.Kind(); {
 	case kind == index.FloatKind && is == index.IntegerKind:

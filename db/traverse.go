@@ -42,10 +42,10 @@ type Reached struct {
 }
 
 // Reach yields the nodes within depth steps of a node, without the node, in order of their
-// distance. In a directed graph, steps follow the direction of the edges. Steps go along edges whose
-// time lies in the last within before Options.Now, which edges without a time do not; 0 means along
-// all edges. Reach yields a single error if there is no such node, if depth is below 1 or within is
-// negative, or when ctx ends.
+// distance. In a directed graph, steps follow the direction of the edges. Steps go along edges
+// whose time lies in the last within before Options.Now, which edges without a time do not; 0 means
+// along all edges. Reach yields a single error if there is no such node, if depth is below 1 or
+// within is negative, or when ctx ends.
 func (tx *Tx) Reach(ctx context.Context, key any, depth int, within time.Duration) iter.Seq2[Reached, error] {
 	return func(yield func(Reached, error) bool) {
 		source, err := tx.id(key)
@@ -304,8 +304,8 @@ type Neighborhood struct {
 	// over which the walk moves most mass, then the next one of each, and so on. Edges of several
 	// relations between two nodes come together, and count as one of NeighborhoodOptions.Edges.
 	Edges []Edge `json:"edges"`
-	// Relations are the relations of Edges, in the order in which they were made; nil if no edge has
-	// a relation with a name.
+	// Relations are the relations of Edges, in the order in which they were made; nil if no edge
+	// has a relation with a name.
 	Relations []Relation `json:"relations,omitzero"`
 	Predicted []Link     `json:"predicted"`  // links from the center, the best first; their targets are among the nodes
 	NodesLeft int        `json:"nodes_left"` // number of nodes that the walk reaches and that were left out, whatever their distance

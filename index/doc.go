@@ -104,10 +104,11 @@
 // A graph consists of a base and an overlay. The rows of the base are in the store until
 // [Snapshot.Load] makes compressed sparse rows of them, 4 bytes an entry (4 more for weights and 8
 // for times, each only if some edge has one). Until then, the directory takes 20 bytes a block of 4
-// KB, 28 if edges have several relations, degrees take 4 bytes for each node in a block that was read (8 with weights), and a cache
-// holds decoded blocks within a budget. All versions with the same base move over together. The
-// overlay is a persistent array of pages that holds each changed row in full. A commit copies only
-// the pages and rows it touches; readers of older versions keep the old ones.
+// KB, 28 if edges have several relations, degrees take 4 bytes for each node in a block that was
+// read (8 with weights), and a cache holds decoded blocks within a budget. All versions with the
+// same base move over together. The overlay is a persistent array of pages that holds each changed
+// row in full. A commit copies only the pages and rows it touches; readers of older versions keep
+// the old ones.
 //
 // Node records take 8 bytes for each block of 4096 nodes, and 2 bytes a node where a block is in
 // memory; blocks of zero records are not stored. If there are feature vectors, they take half a
@@ -126,11 +127,11 @@
 // neighbours and relations. A block whose edges are not all of relation 0 lists its relations once,
 // and has the index of one for each edge, in as many bits as that takes: three for five relations.
 //
-// In memory, a graph has joined rows, with one entry for each neighbour, for what concerns the edges
-// of all relations together. If the edges have several relations, it has them by relation too: in
-// the rows of a base, 6 bytes for each node and relation, and 4 bytes an edge (4 more for weights, 8
-// for times). A graph whose edges all have the same relation takes no more memory than one without
-// relations.
+// In memory, a graph has joined rows, with one entry for each neighbour, for what concerns the
+// edges of all relations together. If the edges have several relations, it has them by relation
+// too: in the rows of a base, 6 bytes for each node and relation, and 4 bytes an edge (4 more for
+// weights, 8 for times). A graph whose edges all have the same relation takes no more memory than
+// one without relations.
 //
 // The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an
 // integer key, 16 and the string for a string key, and 4 more if ids are not in key order. In the
@@ -144,16 +145,16 @@
 //
 // # Properties
 //
-// A node has values of properties, each with a name. All values of a property have the same type. The
-// blocks of a property have the values of the nodes that have one, 16 KB of them, in the order of
-// their ids: numbers as multiples of a step above the least one, strings as indices in a list of the
-// block. They are read when they are asked for, and the cache holds decoded blocks; a directory takes
-// 12 bytes a block. Values that were set since the base are in memory, about 100 bytes each.
+// A node has values of properties, each with a name. All values of a property have the same type.
+// The blocks of a property have the values of the nodes that have one, 16 KB of them, in the order
+// of their ids: numbers as multiples of a step above the least one, strings as indices in a list of
+// the block. They are read when they are asked for, and the cache holds decoded blocks; a directory
+// takes 12 bytes a block. Values that were set since the base are in memory, about 100 bytes each.
 //
 // The values are also words that say what a node is like ([Snapshot.Words]). Whether a property
-// identifies nodes, and has no words, which ranges of its numbers have about as many values each, and
-// which words most of its values have, is learned from all values or a sample of 4096 to 8192 nodes. It
-// is learned again when a value was set, and is a function of the values alone.
+// identifies nodes, and has no words, which ranges of its numbers have about as many values each,
+// and which words most of its values have, is learned from all values or a sample of 4096 to 8192
+// nodes. It is learned again when a value was set, and is a function of the values alone.
 //
 // # PageRank states
 //

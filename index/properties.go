@@ -25,8 +25,8 @@ type properties struct {
 	words   *vocabulary
 }
 
-// vocabulary finds the words of nodes. What it learns from the values is a function of these, and is
-// learned when it is first asked for.
+// vocabulary finds the words of nodes. What it learns from the values is a function of these, and
+// is learned when it is first asked for.
 //
 // INVARIANT: versions of the properties that share a vocabulary have the same values.
 type vocabulary struct {
@@ -293,8 +293,8 @@ func (p *properties) mergeBlock(no int, changed *valueStream, visit func(ID, Val
 }
 
 // storedProperties reads the values of a generation when they are asked for. It takes 12 bytes of
-// memory for each block, and decoded blocks take memory of the cache. Values that cannot be read are
-// missing, and the cache keeps the error.
+// memory for each block, and decoded blocks take memory of the cache. Values that cannot be read
+// are missing, and the cache keeps the error.
 type storedProperties struct {
 	column.Directory
 	*block.Set[column.Column]
@@ -372,7 +372,8 @@ func (s *storedProperties) raw(no int) ([]byte, error) {
 }
 
 // testBlock compiles a test for the block that may have the value of a node, and returns the nodes
-// for which the function holds, from first up to end. A nil function means that they have no values.
+// for which the function holds, from first up to end. A nil function means that they have no
+// values.
 func (p *properties) testBlock(property uint16, id ID, kind Kind, t *Test) (match func(i int) bool, first, end uint64) {
 	if p.base == nil {
 		return nil, 0, uint64(MaxNodes) + 1

@@ -32,15 +32,16 @@ type Snapshot struct {
 // Via says which edges a graph has.
 type Via struct {
 	Relations []uint16 // ascending
-	// Factors are positive, and multiply the weights of the edges of the relations; nil means 1 each.
+	// Factors are positive, and multiply the weights of the edges of the relations; nil means 1
+	// each.
 	Factors []float32
 	Inverse bool // arcs lead from the target of an edge to its source
 	Both    bool // arcs lead both ways
 }
 
 // Via returns the snapshot with the edges of some relations. It is for reading: it cannot be
-// changed, and the cached PageRank of its nodes stays in memory. Of a directed graph whose arcs lead
-// both ways it is computed again after each change of an edge.
+// changed, and the cached PageRank of its nodes stays in memory. Of a directed graph whose arcs
+// lead both ways it is computed again after each change of an edge.
 func (s *Snapshot) Via(v Via) *Snapshot {
 	part := *s
 	part.via = fmt.Sprint(v)
@@ -234,7 +235,8 @@ func (s *Snapshot) CountLabels() []int64 {
 	return n
 }
 
-// NumChangesSince returns the number of changes of edges after a version, as far as the log reaches.
+// NumChangesSince returns the number of changes of edges after a version, as far as the log
+// reaches.
 func (s *Snapshot) NumChangesSince(version uint64) int {
 	changes, _ := s.log.since(version)
 	return len(changes)
@@ -440,8 +442,8 @@ func (c *checker) labels(u, v ID, r *Relation) {
 	}
 }
 
-// Wanting returns a relation of an edge of a node that wants the label that the node has, and whether
-// there is one.
+// Wanting returns a relation of an edge of a node that wants the label that the node has, and
+// whether there is one.
 func (s *Snapshot) Wanting(id ID) (r Relation, ok bool) {
 	has := s.Label(id)
 	wants := func(r Relation) bool { return has != 0 && (r.SourceLabel == has || r.TargetLabel == has) }

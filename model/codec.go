@@ -464,8 +464,9 @@ func decodeOutdated(c config, body []byte) (*Model, error) {
 	return m, nil
 }
 
-// WithWords returns an untrained model of policy default that learns from the words of nodes, too. Of
-// what m has learned it has the memory of pairs and nodes. Other models are returned as they are.
+// WithWords returns an untrained model of policy default that learns from the words of nodes, too.
+// Of what m has learned it has the memory of pairs and nodes. Other models are returned as they
+// are.
 func (m *Model) WithWords() (*Model, error) {
 	if !m.policy.believes || m.config.Words {
 		return m, nil

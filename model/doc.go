@@ -48,17 +48,17 @@
 // that start_weights.txt names. It also ranks where there is no model ([Prior]).
 //
 // Nodes may have words ([Spec].Words), a sparse vector of 16,384 entries. It precedes the feature
-// vector of the node, and the columns of similarities and of node vectors read both as one. A training
-// with words learns links to a few nodes whose edges are all hidden, so that it ranks new nodes by
-// their words, and it leaves nodes without any edge out of the candidates that are no links: whom they
-// will be linked to is not known yet.
+// vector of the node, and the columns of similarities and of node vectors read both as one. A
+// training with words learns links to a few nodes whose edges are all hidden, so that it ranks new
+// nodes by their words, and it leaves nodes without any edge out of the candidates that are no
+// links: whom they will be linked to is not known yet.
 //
 // The relational part predicts links of one relation from the edges of all relations, in a [World]
-// that asks for them (World.Typed). [Model.TrainRelations] mines rules over paths and trains networks,
-// like the ranker's, that read the evidence of rules (package rules). Scores of other kinds
-// (addedScores) are added to the networks' output, with weights that are fitted to choices that the
-// networks have not learned. The log-odds of the sum replace the ranker's. A graph without relations has no relational part, and its answers are the same as
-// without one, bit for bit.
+// that asks for them (World.Typed). [Model.TrainRelations] mines rules over paths and trains
+// networks, like the ranker's, that read the evidence of rules (package rules). Scores of other
+// kinds (addedScores) are added to the networks' output, with weights that are fitted to choices
+// that the networks have not learned. The log-odds of the sum replace the ranker's. A graph without
+// relations has no relational part, and its answers are the same as without one, bit for bit.
 //
 // The belief is Bayesian logistic regression on top of the ranker. The probability of a link is
 // σ(wᵀz), where z holds d numbers, each with a fixed scale and clipped at ±10: the context of the
@@ -133,17 +133,20 @@
 //
 // # Caveats
 //
-//   - Scores are for ranking. Exploit estimates the reward where there was enough feedback, and elsewhere states the
-//     initial belief. The Explore of a belief is negative where a link is unlikely and its log-odds uncertain, because
-//     the mean probability is above the probability of the mean.
-//   - A training computes the vectors of nodes from its graph; a later node is placed by its neighbours and its
-//     features. They are left out if they take too much of the memory of the training ([Model.VectorsLeftOut]).
+//   - Scores are for ranking. Exploit estimates the reward where there was enough feedback, and
+//     elsewhere states the initial belief. The Explore of a belief is negative where a link is
+//     unlikely and its log-odds uncertain, because the mean probability is above the probability of
+//     the mean.
+//   - A training computes the vectors of nodes from its graph; a later node is placed by its
+//     neighbours and its features. They are left out if they take too much of the memory of the
+//     training ([Model.VectorsLeftOut]).
 //   - A training whose weights overflow is undone: the model keeps the weights from before.
-//   - A belief has at most 1,024 inputs: its covariance takes 12 d² bytes, and a round and a candidate take d² steps.
-//     Wider blocks are refused; feature vectors of more than 32 numbers enter by their similarity only.
-//   - A belief remembers every tried pair, whatever the option replay, in 24 bytes each, and how often each node was
-//     offered, in 4 bytes a node by pages of 512 nodes.
+//   - A belief has at most 1,024 inputs: its covariance takes 12 d² bytes, and a round and a
+//     candidate take d² steps. Wider blocks are refused; feature vectors of more than 32 numbers
+//     enter by their similarity only.
+//   - A belief remembers every tried pair, whatever the option replay, in 24 bytes each, and how
+//     often each node was offered, in 4 bytes a node by pages of 512 nodes.
 //   - An offer of more than 4,096 nodes says little about each of them and is not learned.
-//   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
-//     context and of its φ or history. Preset paper keeps all samples.
+//   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each
+//     number of a sample's context and of its φ or history. Preset paper keeps all samples.
 package model

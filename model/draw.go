@@ -98,8 +98,8 @@ func (d *drawing) choose(fold [][2]ID, back int) (hidden [][2]ID) {
 	return slices.Concat(fold, edges)
 }
 
-// coldLinks returns links to the newcomers, as many as there are links from them. Their words tell who
-// will be linked to them.
+// coldLinks returns links to the newcomers, as many as there are links from them. Their words tell
+// who will be linked to them.
 func (d *drawing) coldLinks(edges, links [][2]ID) (to [][2]ID) {
 	d.cold = map[ID]bool{}
 	if !d.whole.Directed() {

@@ -293,9 +293,9 @@ func (m *Model) Nodes() []ID {
 	return slices.Compact(all)
 }
 
-// Renamed returns a copy of the model for a graph in which the nodes have other ids and the relations
-// other numbers. to and relation must be injective. Data of nodes and relations that are not there is
-// dropped.
+// Renamed returns a copy of the model for a graph in which the nodes have other ids and the
+// relations other numbers. to and relation must be injective. Data of nodes and relations that are
+// not there is dropped.
 func (m *Model) Renamed(to func(ID) (ID, bool), relation func(int) (int, bool)) (*Model, error) {
 	c, err := m.Clone()
 	if err != nil {

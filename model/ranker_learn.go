@@ -124,9 +124,10 @@ func levelOf(n *nn.Network, all []choice) level {
 	})
 }
 
-// fitLevel fits a level to scores of choices, the link first, by logistic regression of links and of
-// the candidates, weighted by the number of pairs they represent. Column source has the logarithm of the
-// links of the source. The prior is slope 1 and 0 for the rest; it counts as much as one link.
+// fitLevel fits a level to scores of choices, the link first, by logistic regression of links and
+// of the candidates, weighted by the number of pairs they represent. Column source has the
+// logarithm of the links of the source. The prior is slope 1 and 0 for the rest; it counts as much
+// as one link.
 func fitLevel(all []choice, source int, scores func(*choiceShard, *choice) []float64) level {
 	var r calibration
 	p := new(choiceShard)

@@ -16,9 +16,9 @@ import (
 )
 
 // relational is the part of the default that predicts links of one relation from the edges of all
-// relations: a network over the evidence of rules (package rules), trained like a ranker, and scores
-// that are added to its output. Its log-odds replace the ranker's in a world that asks for one
-// relation. It is immutable.
+// relations: a network over the evidence of rules (package rules), trained like a ranker, and
+// scores that are added to its output. Its log-odds replace the ranker's in a world that asks for
+// one relation. It is immutable.
 type relational struct {
 	set     *rules.Set
 	net     *nn.Network
@@ -48,8 +48,8 @@ func readFactors(r *relational, _ *scratch, w World, source ID, nodes []ID, scor
 	}
 }
 
-// bounds are the least and the largest value of each column in a training. A value outside counts as
-// the nearest one inside, because the network and its level know nothing about others.
+// bounds are the least and the largest value of each column in a training. A value outside counts
+// as the nearest one inside, because the network and its level know nothing about others.
 type bounds struct{ Least, Most nn.Floats }
 
 func (b bounds) clamp(x []float32) {
@@ -69,9 +69,9 @@ func (s *Scorer) answersRelation(w World) bool {
 	return w.Typed != nil && s.Relational() && s.config.timeCol() >= 0
 }
 
-// relationContexts builds the context of each pair, one row of t.x each. As in the context of a link
-// that a forecast answers alone, the log-odds stand in the column of the forecast, and nothing in the
-// columns of the ranker. A forecast adds to them.
+// relationContexts builds the context of each pair, one row of t.x each. As in the context of a
+// link that a forecast answers alone, the log-odds stand in the column of the forecast, and nothing
+// in the columns of the ranker. A forecast adds to them.
 func (s *Scorer) relationContexts(ctx context.Context, w World, pairs []Pair, t *scratch) error {
 	t.open(w)
 	defer t.open(World{})
@@ -143,7 +143,8 @@ func (r *relational) appendOdds(odds []float64, t *scratch, w World, pairs []Pai
 	return odds
 }
 
-// found returns the outputs for nodes and the column of the known targets if Reached has found them.
+// found returns the outputs for nodes and the column of the known targets if Reached has found
+// them.
 func (r *relational) found(w World, source ID, nodes []ID) (all []float64, known float64, ok bool) {
 	f := w.Found
 	if f == nil || f.By != r || f.Typed != w.Typed || f.Source != source || f.Head != w.Head {
@@ -160,8 +161,8 @@ func (r *relational) found(w World, source ID, nodes []ID) (all []float64, known
 	return all, f.Known, true
 }
 
-// outputs returns the output of the network for nodes by the evidence on the tape, and the column of
-// the known targets of the source.
+// outputs returns the output of the network for nodes by the evidence on the tape, and the column
+// of the known targets of the source.
 func (r *relational) outputs(t *scratch, nodes []ID) (all []float64, known float64) {
 	for first := 0; first < len(nodes); first += nn.BatchLen {
 		batch := nodes[first:min(first+nn.BatchLen, len(nodes))]
@@ -299,8 +300,8 @@ func (d *relationalDocument) relational() (*relational, error) {
 	return r, err
 }
 
-// relationInputs is Inputs where the relational part answers: the evidence in place of its log-odds,
-// and what else the belief reads.
+// relationInputs is Inputs where the relational part answers: the evidence in place of its
+// log-odds, and what else the belief reads.
 func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	pair := []Pair{p}
 	w.Found = nil // the evidence itself is read
@@ -369,8 +370,8 @@ func (r *relational) slopes(t *nn.Tape, x []float32) (odds float64, slopes []flo
 }
 
 // Rule is a rule that a training learned: a path along Body from a source leads to a target of Head
-// with probability Confidence. Of Tries targets that such paths led to from a sample of sources, Hits
-// were linked to.
+// with probability Confidence. Of Tries targets that such paths led to from a sample of sources,
+// Hits were linked to.
 type Rule struct {
 	Head        graph.Direction
 	Body        []graph.Direction
@@ -406,9 +407,9 @@ func (s *Scorer) Rules(head graph.Direction) (all []Rule) {
 	return all
 }
 
-// Reasons returns the n most confident rules that lead from the source of a pair to its target, with
-// up to the given number of paths each. It returns nil if the world asks for no relation, or the
-// model has learned none.
+// Reasons returns the n most confident rules that lead from the source of a pair to its target,
+// with up to the given number of paths each. It returns nil if the world asks for no relation, or
+// the model has learned none.
 func (s *Scorer) Reasons(w World, p Pair, n, paths int) (all []Reason) {
 	if !s.answersRelation(w) {
 		return nil

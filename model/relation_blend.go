@@ -10,8 +10,8 @@ import (
 // on average.
 const leastGain = 3
 
-// fitWeights returns the weights of the added scores for choices that the network has not learned: 0
-// for the scores that do not help.
+// fitWeights returns the weights of the added scores for choices that the network has not learned:
+// 0 for the scores that do not help.
 func (r *relational) fitWeights(all []choice) []float64 {
 	b := blend{scores: 1 + len(addedScores)}
 	bare, p := &relational{net: r.net}, new(choiceShard)
@@ -44,20 +44,20 @@ func listOf(c *choice, network []float64) (list [][]float64) {
 	return list
 }
 
-// blend is a conditional logit (McFadden, 1974) of a few scores: the probability of a candidate of a
-// list is proportional to exp(wᵀz). The first one of each list is the link.
+// blend is a conditional logit (McFadden, 1974) of a few scores: the probability of a candidate of
+// a list is proportional to exp(wᵀz). The first one of each list is the link.
 type blend struct {
 	scores int
 	lists  [][][]float64
 	fixed  []bool // scores with weight 0
 }
 
-// blendPrior is the precision of the normal prior of the weights, with mean 1 for the first and 0 for
-// the others.
+// blendPrior is the precision of the normal prior of the weights, with mean 1 for the first and 0
+// for the others.
 const blendPrior = 1
 
-// choose returns the weights of the scores. Scores without a positive weight or with a small gain get
-// 0, one after the other. The first score always has a positive weight.
+// choose returns the weights of the scores. Scores without a positive weight or with a small gain
+// get 0, one after the other. The first score always has a positive weight.
 func (b *blend) choose() []float64 {
 	b.fixed = make([]bool, b.scores)
 	w := b.fit()

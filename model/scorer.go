@@ -334,9 +334,9 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 	return spectral.Nearest(ctx, w, func(u ID) float32 { return float32(spectral.Cosine(own, w.Features(u))) }, source, n, accept)
 }
 
-// Promising returns up to n of some nodes: those whose content is most like the contents of source and
-// of the nodes that it has links to, the most alike first. Nodes whose content has nothing in common
-// with these are left out. It returns nil for a model without words.
+// Promising returns up to n of some nodes: those whose content is most like the contents of source
+// and of the nodes that it has links to, the most alike first. Nodes whose content has nothing in
+// common with these are left out. It returns nil for a model without words.
 func (s *Scorer) Promising(w World, source ID, nodes []ID, n int) []ID {
 	if !s.config.Words {
 		return nil

@@ -54,6 +54,7 @@ func (t *kgTrained) open(ctx context.Context) (*db.DB, error) {
 		return g, nil
 	}
 	var file bytes.Buffer
+	t.g = nil // closed here
 	if err := errors.Join(m.Export(ctx, &file, 0), g.Close()); err != nil {
 		return nil, err
 	}

@@ -166,9 +166,9 @@ const (
 	comparedFresh = 1000
 )
 
-// Fresh returns up to n of the newest nodes that have no edges and one of the given labels, nil meaning
-// any: those whose words are most like the words of the source and of the nodes that it has links to.
-// There are none for a model that reads no words.
+// Fresh returns up to n of the newest nodes that have no edges and one of the given labels, nil
+// meaning any: those whose words are most like the words of the source and of the nodes that it has
+// links to. There are none for a model that reads no words.
 func (s *Source) Fresh(n int, labels []string) []index.ID {
 	if n == 0 {
 		return nil

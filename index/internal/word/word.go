@@ -1,10 +1,10 @@
 // Package word says in words what nodes are like, from the values of their properties.
 //
-// A value of a property has words. A bool and a string are a word each, a list is a word for each of
-// its strings, and a string that is a text has a word for each of its words. A number or a time is in
-// two of overlapping ranges that have about as many values each, so that close values share a word,
-// or is a word itself if there are few different ones. Two nodes share a word if the name of the
-// property is the same, too.
+// A value of a property has words. A bool and a string are a word each, a list is a word for each
+// of its strings, and a string that is a text has a word for each of its words. A number or a time
+// is in two of overlapping ranges that have about as many values each, so that close values share a
+// word, or is a word itself if there are few different ones. Two nodes share a word if the name of
+// the property is the same, too.
 package word
 
 import (
@@ -44,8 +44,8 @@ const fewNumbers = 16
 const fewValues = 5
 
 // New learns from a sample of the values of a property how to find words. of is the number of all
-// values. It returns nil if the values tell nothing: there are none, or nearly all strings differ, as
-// those that identify nodes do.
+// values. It returns nil if the values tell nothing: there are none, or nearly all strings differ,
+// as those that identify nodes do.
 func New(name string, kind column.Kind, sample []column.Value, of int64) *Property {
 	p := &Property{Name: name, kind: kind, seed: hash(hash(start, name), "\x00")}
 	if len(sample) == 0 {
@@ -72,8 +72,9 @@ func New(name string, kind column.Kind, sample []column.Value, of int64) *Proper
 	return p
 }
 
-// shared reports whether a value is that of a tenth of another node, or more, on average. In a sample
-// of m values of n, of which each is that of g nodes, about m²(g-1)/2n repeat an earlier one.
+// shared reports whether a value is that of a tenth of another node, or more, on average. In a
+// sample of m values of n, of which each is that of g nodes, about m²(g-1)/2n repeat an earlier
+// one.
 func shared(sample []string, of int64) bool {
 	different := map[string]bool{}
 	for _, s := range sample {

@@ -35,8 +35,8 @@ func (e *Entries) vector(to []float32) []float32 {
 	return to
 }
 
-// Content says what the content of nodes is: their feature vectors or, with words, vectors that have
-// an entry for each word, and then those of the feature vector.
+// Content says what the content of nodes is: their feature vectors or, with words, vectors that
+// have an entry for each word, and then those of the feature vector.
 type Content struct {
 	Words bool
 }
@@ -101,8 +101,8 @@ func (c Content) reads(w graph.World) bool { return w.Features != nil || c.Words
 // maxEntries limits the entries that a Features remembers: 8 MB.
 const maxEntries = 1 << 20
 
-// Features reads the content of nodes. It remembers it until the next Open, because the surroundings
-// of targets overlap and most entries of long vectors are zero.
+// Features reads the content of nodes. It remembers it until the next Open, because the
+// surroundings of targets overlap and most entries of long vectors are zero.
 type Features struct {
 	Content
 	World graph.World

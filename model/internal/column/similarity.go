@@ -8,8 +8,8 @@ import (
 	"kith/model/nn"
 )
 
-// Columns of the similarity block. They compare the contents of nodes, scaled to unit length; a node
-// without content has similarity 0 to all nodes.
+// Columns of the similarity block. They compare the contents of nodes, scaled to unit length; a
+// node without content has similarity 0 to all nodes.
 const (
 	SimCosine    = iota // cosine of source and target
 	SimManhattan        // L1 distance of source and target

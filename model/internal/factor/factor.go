@@ -1,11 +1,11 @@
 // Package factor factorises a graph whose edges have relations: each node and each direction of a
-// relation has a vector, and a product of vectors is the score of a link. Where rules see only paths,
-// vectors also tell which nodes take the same place.
+// relation has a vector, and a product of vectors is the score of a link. Where rules see only
+// paths, vectors also tell which nodes take the same place.
 //
-// The method is ComplEx with reciprocal relations (Trouillon et al., ICML 2016; Lacroix, Usunier and
-// Obozinski, ICML 2018): the score of y for a question of source x and direction d is Re(x·d·ȳ). The
-// loss is a softmax over the link and sampled nodes, corrected for their probabilities, with the N3
-// penalty, and the steps are Adagrad's.
+// The method is ComplEx with reciprocal relations (Trouillon et al., ICML 2016; Lacroix, Usunier
+// and Obozinski, ICML 2018): the score of y for a question of source x and direction d is
+// Re(x·d·ȳ). The loss is a softmax over the link and sampled nodes, corrected for their
+// probabilities, with the N3 penalty, and the steps are Adagrad's.
 package factor
 
 import (
@@ -26,15 +26,16 @@ const Dim = 64
 
 const half = Dim / 2
 
-// Factors holds the vectors of a graph. It is immutable. The numbers of a row are multiples of 1/127
-// of its largest one, as they are stored.
+// Factors holds the vectors of a graph. It is immutable. The numbers of a row are multiples of
+// 1/127 of its largest one, as they are stored.
 type Factors struct {
 	nodes, directions []float32 // a row of Dim numbers each
 	mean              []float32 // of the rows of nodes
 }
 
-// Scores stores how much the score of each node is above the mean score of all nodes, for a question
-// of a source and a direction. It is 0 if the source, the node or the direction has no vector.
+// Scores stores how much the score of each node is above the mean score of all nodes, for a
+// question of a source and a direction. It is 0 if the source, the node or the direction has no
+// vector.
 func (f *Factors) Scores(source ID, d Direction, nodes []ID, scores []float64) {
 	clear(scores)
 	if int(source) >= len(f.nodes)/Dim || int(d) >= len(f.directions)/Dim {
@@ -107,8 +108,8 @@ func (f *Factors) Nodes(yield func(ID)) {
 	}
 }
 
-// Renamed returns the factors for a graph in which nodes and directions have other numbers. What has
-// no number there is dropped.
+// Renamed returns the factors for a graph in which nodes and directions have other numbers. What
+// has no number there is dropped.
 func (f *Factors) Renamed(node func(ID) (ID, bool), direction func(Direction) (Direction, bool)) *Factors {
 	if f == nil {
 		return nil

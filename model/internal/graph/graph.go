@@ -127,7 +127,8 @@ type Timed interface {
 // 2r+1 against them. An undirected relation has direction 2r only.
 type Direction = int32
 
-// Typed is a graph whose edges have relations. It is an immutable snapshot, safe for concurrent use.
+// Typed is a graph whose edges have relations. It is an immutable snapshot, safe for concurrent
+// use.
 type Typed interface {
 	NumNodes() int
 	NumRelations() int
@@ -171,8 +172,8 @@ type Walker interface {
 // NumWords is the number of different words that describe nodes.
 const NumWords = 1 << 14
 
-// World is the input of a policy in one round. Graph, Features and Words must be safe for concurrent
-// use.
+// World is the input of a policy in one round. Graph, Features and Words must be safe for
+// concurrent use.
 type World struct {
 	Graph    Graph
 	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros
