@@ -251,7 +251,7 @@ func (tx *Tx) fitRelations(ctx context.Context, m *model.Model, t TrainOptions) 
 		return nil
 	}
 	t.Plan.Memory = tx.trainMemory(t)
-	return m.TrainRelations(ctx, tx.typedGraph(), t.Plan)
+	return m.TrainRelations(ctx, tx.typedGraph(), t.Plan, tx.relationsWithout(ctx))
 }
 
 // trainMemory returns the memory of a training.
@@ -288,6 +288,28 @@ func (tx *Tx) typedGraph() model.TypedGraph {
 		}
 	}
 	return g
+}
+
+// relationsWithout returns a function that makes the worlds of questions about relations without
+// some of the edges.
+func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
+	return func(hidden []model.TypedEdge) (func(index.ID, int32) (model.World, error), error) {
+		edges := make([]index.Edge, len(hidden))
+		for i, e := range hidden {
+			edges[i] = index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Relation: e.Relation}
+		}
+		rest, err := tx.withoutEdges(ctx, edges)
+		if err != nil {
+			return nil, err
+		}
+		return func(source index.ID, head int32) (model.World, error) {
+			on, err := rest.about(tx.snap.Meta.Relations[head/2].Name, head%2 == 1)
+			if err != nil {
+				return model.World{}, err
+			}
+			return on.walker(source, true, 0).World(), nil
+		}, nil
+	}
 }
 
 // worldsWithout returns a function that makes the world without some of the edges.

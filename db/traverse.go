@@ -219,7 +219,9 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 		w.Reader = tx.reader
 	}
 	if tx.head != nil {
-		w.Typed, w.Head = tx.all().view().Graph, *tx.head
+		whole := tx.all().view()
+		w.Typed, w.Head = whole.Graph, *tx.head
+		w.Whole = &walk.Walker{States: tx.db.states, View: whole, Source: source, Epsilon: eps}
 	}
 	return w
 }

@@ -235,7 +235,11 @@ func (tx *Tx) mostHidden() int { return int(tx.db.opts.memory(workPart) / 2 / hi
 // the error of ctx if that ends. The transaction must not use cached states, because these include
 // the edges.
 func (tx *Tx) withoutFew(ctx context.Context, pairs [][2]index.ID) (*Tx, error) {
-	edges := tx.snap.Graph.Joining(pairs)
+	return tx.withoutEdges(ctx, tx.snap.Graph.Joining(pairs))
+}
+
+// withoutEdges is withoutFew for a list of edges.
+func (tx *Tx) withoutEdges(ctx context.Context, edges []index.Edge) (*Tx, error) {
 	if !tx.snap.Graph.Loaded() {
 		g, err := tx.all().snap.Graph.Hide(ctx, edges)
 		if err != nil {

@@ -56,9 +56,11 @@
 // The relational part predicts links of one relation from the edges of all relations, in a [World]
 // that asks for them (World.Typed). [Model.TrainRelations] mines rules over paths and trains
 // networks, like the ranker's, that read the evidence of rules (package rules). Scores of other
-// kinds (addedScores) are added to the networks' output, with weights that are fitted to choices
-// that the networks have not learned. The log-odds of the sum replace the ranker's. A graph without
-// relations has no relational part, and its answers are the same as without one, bit for bit.
+// kinds (addedScores) are added to the networks' output: the ranker's log-odds by the edges of the
+// relation, and by all edges, and the scores of learned vectors. Their weights are fitted to
+// choices that the networks have not learned, for all relations together and, where that helps, for
+// one. The log-odds of the sum replace the ranker's. A graph without relations has no relational
+// part, and its answers are the same as without one, bit for bit.
 //
 // The belief is Bayesian logistic regression on top of the ranker. The probability of a link is
 // σ(wᵀz), where z holds d numbers, each with a fixed scale and clipped at ±10: the context of the
@@ -102,7 +104,8 @@
 //	model                               the learner
 //	scorer, walk                        answers and their parts
 //	choice, relation_blend              learning to rank choices; weights of scores
-//	belief, ranker, relation            the parts of the default
+//	belief, ranker, relation,           the parts of the default
+//	relation_scores
 //	memory, offpolicy                   outcomes of nodes and pairs; estimates from logs of choices
 //	scratch, block                      contexts of pairs
 //	forecast, gate, time, time_paths    predictions from the times of edges

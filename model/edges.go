@@ -161,4 +161,5 @@ const (
 	phaseFactors   = "learning vectors"
 	phaseEvidence  = "reading evidence"
 	phaseRelations = "learning relations"
+	phaseWeights   = "weighing scores"
 )

@@ -22,30 +22,10 @@ import (
 type relational struct {
 	set     *rules.Set
 	net     *nn.Network
-	bounds  bounds          // of the evidence
-	weights []float64       // of the added scores
+	bounds  bounds // of the evidence
+	weights addedWeights
 	factors *factor.Factors // nil: their weight is 0
 	level   level
-}
-
-// addedScore is a score of candidates that is added to the output of the network.
-type addedScore struct {
-	name  string
-	tells string // as rules.Tells
-	// read stores the scores of nodes for the question that the world asks about a source. The
-	// evidence on the tape may be of another question.
-	read func(r *relational, t *scratch, w World, source ID, nodes []ID, scores []float64)
-}
-
-// addedScores are the scores that are added. Where one does not help, its weight is 0.
-var addedScores = []addedScore{
-	{"learned vectors", "the vectors that were learned of {source} and {target}", readFactors},
-}
-
-func readFactors(r *relational, _ *scratch, w World, source ID, nodes []ID, scores []float64) {
-	if r.factors != nil {
-		r.factors.Scores(source, w.Head, nodes, scores)
-	}
 }
 
 // bounds are the least and the largest value of each column in a training. A value outside counts
@@ -73,6 +53,10 @@ func (s *Scorer) answersRelation(w World) bool {
 // link that a forecast answers alone, the log-odds stand in the column of the forecast, and nothing
 // in the columns of the ranker. A forecast adds to them.
 func (s *Scorer) relationContexts(ctx context.Context, w World, pairs []Pair, t *scratch) error {
+	odds, err := s.relationOdds(ctx, t, w, pairs)
+	if err != nil {
+		return err
+	}
 	t.open(w)
 	defer t.open(World{})
 	t.related = true
@@ -86,10 +70,6 @@ func (s *Scorer) relationContexts(ctx context.Context, w World, pairs []Pair, t 
 		for i := range pairs {
 			clear(nn.Row(t.x, i)[col:])
 		}
-	}
-	odds, err := s.relationOdds(ctx, t, w, pairs)
-	if err != nil {
-		return err
 	}
 	if t.forecast.reads(w) {
 		t.forecasts(w, pairs)
@@ -111,10 +91,14 @@ func (s *Scorer) relationContexts(ctx context.Context, w World, pairs []Pair, t 
 func (s *Scorer) relationOdds(ctx context.Context, t *scratch, w World, pairs []Pair) ([]float64, error) {
 	odds := make([]float64, 0, len(pairs))
 	for _, run := range graph.BySource(pairs) {
+		r := s.belief.relational
+		if err := s.readOpinions(ctx, t, w, run, r.weights.of(w.Head)); err != nil {
+			return nil, err
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		odds = s.belief.relational.appendOdds(odds, t, w, run)
+		odds = r.appendOdds(odds, t, w, run)
 	}
 	return odds, nil
 }
@@ -131,11 +115,11 @@ func (r *relational) appendOdds(odds []float64, t *scratch, w World, pairs []Pai
 		t.evidence.Open(w.Typed, r.set, source, w.Head)
 		outputs, known = r.outputs(t, nodes)
 	}
-	added := r.added(t, w, source, nodes)
+	added, weights := r.added(t, w, source, nodes), r.weights.of(w.Head)
 	for i, score := range outputs {
 		for k, a := range added {
 			if a != nil {
-				score += r.weights[k] * a[i]
+				score += weights[k] * a[i]
 			}
 		}
 		odds = append(odds, r.level.of(score, known))
@@ -184,18 +168,6 @@ func (r *relational) columns(t *scratch, u ID, x []float32) {
 	r.bounds.clamp(x)
 }
 
-// added returns each added score of nodes, nil for a score with weight 0.
-func (r *relational) added(t *scratch, w World, source ID, nodes []ID) [][]float64 {
-	all := make([][]float64, len(addedScores))
-	for k, a := range addedScores {
-		if r.weights[k] != 0 {
-			all[k] = make([]float64, len(nodes))
-			a.read(r, t, w, source, nodes, all[k])
-		}
-	}
-	return all
-}
-
 // estimateByRelation estimates pairs.
 func (s *Scorer) estimateByRelation(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	if err := s.relationContexts(ctx, w, pairs, t); err != nil {
@@ -237,7 +209,8 @@ func (r *relational) bytes() int {
 	if r == nil {
 		return 0
 	}
-	return r.set.Bytes() + r.factors.Bytes() + 4*len(r.net.Theta) + 8*(rules.Len+len(r.weights))
+	weights := len(addedScores) * (1 + len(r.weights.Each))
+	return r.set.Bytes() + r.factors.Bytes() + 4*len(r.net.Theta) + 8*(rules.Len+weights)
 }
 
 // renamed returns the part for a graph in which nodes and relations have other numbers.
@@ -257,6 +230,7 @@ func (r *relational) renamed(to func(ID) (ID, bool), relation func(int) (int, bo
 	}
 	out := *r
 	out.set, out.factors = r.set.Renamed(relations, to, direction), r.factors.Renamed(to, direction)
+	out.weights = r.weights.renamed(2*relations, direction)
 	return &out
 }
 
@@ -265,7 +239,7 @@ type relationalDocument struct {
 	Rules   []byte
 	Weights nn.Floats
 	Bounds  bounds
-	Added   []float64        // weights of the added scores
+	Added   addedWeights
 	Factors *factor.Document `msgpack:",omitempty"`
 	Level   level
 }
@@ -290,7 +264,7 @@ func (d *relationalDocument) relational() (*relational, error) {
 	if len(d.Bounds.Least) != rules.Len || len(d.Bounds.Most) != rules.Len || !nn.Finite(d.Bounds.Least...) || !nn.Finite(d.Bounds.Most...) {
 		return nil, errors.New("the bounds of evidence do not fit")
 	}
-	if len(d.Added) != len(addedScores) || !nn.Finite(d.Added...) {
+	if !d.Added.valid() {
 		return nil, errors.New("the weights of added scores do not fit")
 	}
 	r := &relational{set: set, net: nn.NewNetwork(shape, d.Weights), bounds: d.Bounds, weights: d.Added, level: d.Level}
@@ -316,10 +290,10 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 	r, evidence := s.belief.relational, make([]float32, rules.Len)
 	r.columns(t, p.Target, evidence)
 	odds, slopes := r.slopes(&t.net, evidence)
-	added := r.added(t, w, p.Source, []ID{p.Target})
+	added, weights := r.added(t, w, p.Source, []ID{p.Target}), r.weights.of(w.Head)
 	for k, a := range added {
 		if a != nil {
-			odds += r.level.Slope * r.weights[k] * a[0]
+			odds += r.level.Slope * weights[k] * a[0]
 		}
 	}
 	z := nn.Resize(blas32.General{}, 1, len(s.belief.mean))
@@ -336,7 +310,7 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 	}
 	for k, a := range added {
 		if a != nil {
-			adds := weight * r.level.Slope * r.weights[k] * a[0]
+			adds := weight * r.level.Slope * weights[k] * a[0]
 			all = append(all, Input{addedScores[k].name, a[0], adds, addedScores[k].tells})
 			rest -= adds
 		}

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"kith/model/internal/graphtest"
 	"kith/model/internal/rules"
+	"kith/model/nn"
 )
 
 // The relations of a made social graph.
@@ -60,7 +63,7 @@ func relationsModel(t *testing.T) (*Model, World, []TypedEdge) {
 	}
 	m := newModel(t, "default", "", 0)
 	g := TypedGraph{Nodes: n, Directed: socialKinds, Edges: slices.Values(rest)}
-	if err := m.TrainRelations(context.Background(), g, EdgePlan{}); err != nil {
+	if err := m.TrainRelations(context.Background(), g, EdgePlan{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	mesh := graphtest.New(n, true)
@@ -277,7 +280,7 @@ func TestTrainFewRelations(t *testing.T) {
 		memory int64
 	}{"few edges": {all[:30], 0}, "little memory": {all, 1000}} {
 		m := newModel(t, "default", "", 0)
-		err := m.TrainRelations(context.Background(), TypedGraph{n, socialKinds, slices.Values(c.edges)}, EdgePlan{Memory: c.memory})
+		err := m.TrainRelations(context.Background(), TypedGraph{n, socialKinds, slices.Values(c.edges)}, EdgePlan{Memory: c.memory}, nil)
 		if err != nil || m.Scorer().Relational() || m.Trained() {
 			t.Errorf("%s: %v, learned %v", what, err, m.Scorer().Relational())
 		}
@@ -285,11 +288,114 @@ func TestTrainFewRelations(t *testing.T) {
 	m := newModel(t, "default", "", 0)
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if err := m.TrainRelations(ended, TypedGraph{n, socialKinds, slices.Values(all)}, EdgePlan{}); err == nil || m.Scorer().Relational() {
+	if err := m.TrainRelations(ended, TypedGraph{n, socialKinds, slices.Values(all)}, EdgePlan{}, nil); err == nil || m.Scorer().Relational() {
 		t.Errorf("an ended training: %v", err)
 	}
 	heuristic := newModel(t, "jaccard", "", 0)
-	if err := heuristic.TrainRelations(context.Background(), TypedGraph{n, socialKinds, slices.Values(all)}, EdgePlan{}); err != nil {
+	if err := heuristic.TrainRelations(context.Background(), TypedGraph{n, socialKinds, slices.Values(all)}, EdgePlan{}, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// relationWorlds returns the worlds of questions about a graph without some of its edges, which
+// reports the worlds that were asked for.
+func relationWorlds(n int, all []TypedEdge, asked func(hidden []TypedEdge)) WithoutTyped {
+	return func(hidden []TypedEdge) (func(ID, rules.Direction) (World, error), error) {
+		asked(hidden)
+		rest := slices.DeleteFunc(slices.Clone(all), func(e TypedEdge) bool { return slices.Contains(hidden, e) })
+		typed := rules.NewTable(n, socialKinds, slices.Values(rest))
+		whole, own := newMesh(n, true), []*mesh{newMesh(n, true), newMesh(n, true), newMesh(n, true)}
+		for _, e := range rest {
+			whole.add(e.U, e.V)
+			own[e.Relation].add(e.U, e.V)
+		}
+		return func(_ ID, head rules.Direction) (World, error) {
+			w := whole.world(nil)
+			of := own[head/2].world(nil)
+			of.Typed, of.Head, of.Whole = typed, head, &w
+			return of, nil
+		}, nil
+	}
+}
+
+// A training reads the opinions of the ranker from worlds without the links that it asks about.
+// What they add is their weight times the ranker's log-odds in the view.
+func TestRankerBesideEvidence(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	all, n := socialEdges(rand.New(rand.NewPCG(8, 8)), 160, 80)
+	m, asked := newModel(t, "default", "", 0), 0
+	worlds := relationWorlds(n, all, func(hidden []TypedEdge) { asked = len(hidden) })
+	g := TypedGraph{Nodes: n, Directed: socialKinds, Edges: slices.Values(all)}
+	if err := m.TrainRelations(ctx, g, EdgePlan{}, worlds); err != nil {
+		t.Fatal(err)
+	}
+	if asked < leastRelations {
+		t.Fatalf("%d links were hidden", asked)
+	}
+	at, err := worlds(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _ := at(3, 2*likes)
+	s := m.Scorer()
+	r := s.belief.relational
+	pairs := Pairs(3, []ID{160, 170, 180})
+	odds := func(weights []float64) []float64 {
+		r.weights = addedWeights{All: weights}
+		sc := s.scratch()
+		defer s.release(sc)
+		odds, err := s.relationOdds(ctx, sc, w, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return odds
+	}
+	bare := odds([]float64{0, 0, 0})
+	own := w
+	own.Typed, own.Whole = nil, nil
+	for view, in := range []World{viewOwn: own, viewAll: *w.Whole} {
+		weights := []float64{0, 0, 0}
+		weights[view] = 0.5
+		sc := s.scratch()
+		if err := s.config.contexts(ctx, in, pairs, sc); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range odds(weights) {
+			z := nn.Resize(blas32.General{}, 1, s.config.rankLen())
+			s.config.rankInput(nn.Row(sc.x, i), s.belief.scale, z.Data)
+			want := make([]float64, 1)
+			s.belief.ranker.logOdds(new(nn.Tape), z, want)
+			if adds := got - bare[i]; want[0] == 0 || math.Abs(adds-0.5*r.level.Slope*want[0]) > 1e-4*math.Abs(want[0]) {
+				t.Errorf("view %d adds %v to pair %d, want %v", view, adds, i, 0.5*r.level.Slope*want[0])
+			}
+		}
+	}
+}
+
+// Weights of a direction take the place of the weights of all, also under other numbers, and a
+// document of weights that do not fit is refused.
+func TestAddedWeights(t *testing.T) {
+	t.Parallel()
+	w := addedWeights{All: []float64{0, 0, 1}, Each: [][]float64{nil, {2, 0, 0}}}
+	if got := w.of(1); !slices.Equal(got, []float64{2, 0, 0}) {
+		t.Errorf("weights %v of a direction that has its own", got)
+	}
+	for _, d := range []rules.Direction{0, 7} {
+		if got := w.of(d); !slices.Equal(got, w.All) {
+			t.Errorf("weights %v of direction %d", got, d)
+		}
+	}
+	if !w.reads(0) || w.reads(1) || !w.reads(2) || !w.valid() {
+		t.Errorf("the weights %v are read otherwise", w)
+	}
+	moved := w.renamed(6, func(d rules.Direction) (rules.Direction, bool) { return d + 4, true })
+	if got := moved.of(5); !slices.Equal(got, []float64{2, 0, 0}) || !slices.Equal(moved.of(1), w.All) {
+		t.Errorf("renamed: %v", moved)
+	}
+	for _, bad := range []addedWeights{{}, {All: []float64{1}}, {All: []float64{0, 0, math.NaN()}}, {All: w.All, Each: [][]float64{{1}}}} {
+		if bad.valid() {
+			t.Errorf("weights %v are valid", bad)
+		}
 	}
 }

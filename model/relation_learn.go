@@ -12,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/internal/factor"
+	"kith/model/internal/graph"
 	"kith/model/internal/rules"
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
@@ -24,6 +26,7 @@ const (
 	relationAny    = 30      // other candidates
 	relationLevel  = 20      // candidates that the level is fitted to, drawn from all
 	relationSkip   = 3       // of the links that no evidence leads to, one in so many is learned
+	blendedLists   = 900     // lists at most that the weights of the added scores are fitted to
 	factorEdges    = 1250000 // edges of all passes of a factorisation
 	leastPasses    = 5
 	mostPasses     = 20
@@ -40,23 +43,28 @@ type TypedGraph struct {
 	Edges    iter.Seq[TypedEdge]
 }
 
+// WithoutTyped returns the worlds of questions about relations on a graph without the hidden edges:
+// a function of the source and the direction of the links. Several goroutines may call it.
+type WithoutTyped func(hidden []TypedEdge) (func(ID, graph.Direction) (World, error), error)
+
 // TrainRelations learns how the relations of a graph predict each other: the rules that lead to
-// links of a relation, and a network that weighs their evidence, which is trained on links that are
-// hidden. It is called after TrainEdges. The model is unchanged if ctx ends, and learns nothing if
-// the graph does not fit into the memory of the plan, or has few edges.
-func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan) error {
+// links of a relation, a network that weighs their evidence, which is trained on links that are
+// hidden, and how much other scores count beside it. The ranker does not count if without is nil.
+// TrainRelations is called after TrainEdges. The model is unchanged if ctx ends, and learns nothing
+// if the graph does not fit into the memory of the plan, or has few edges.
+func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan, without WithoutTyped) error {
 	if m.belief == nil || m.belief.ranker == nil {
 		return nil
 	}
 	var edges []rules.Edge
-	memory := int64(cmp.Or(plan.Memory, rankerMemory))
+	plan.Memory = cmp.Or(plan.Memory, rankerMemory)
 	for e := range g.Edges {
-		if edges = append(edges, e); 2*rules.Bytes(g.Nodes, len(edges)) > memory {
+		if edges = append(edges, e); 2*rules.Bytes(g.Nodes, len(edges)) > plan.Memory {
 			return nil
 		}
 	}
-	rng := rand.New(m.source)
-	r, err := trainRelational(ctx, rng, g, edges, memory, plan.Progress)
+	l := &relationLearner{model: m, rng: rand.New(m.source), plan: plan, without: without}
+	r, err := l.train(ctx, g, edges)
 	if err != nil || r == nil {
 		return err
 	}
@@ -66,14 +74,35 @@ func (m *Model) TrainRelations(ctx context.Context, g TypedGraph, plan EdgePlan)
 	return nil
 }
 
-// trainRelational trains on a graph. It returns nil if too few links can be hidden.
-func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []rules.Edge, memory int64, to *Meter) (*relational, error) {
-	hidden, rest := hideEdges(rng, g.Nodes, edges)
+// relationLearner trains a relational part.
+type relationLearner struct {
+	model   *Model
+	rng     *rand.Rand
+	plan    EdgePlan
+	without WithoutTyped
+	hidden  []rules.Edge
+	lists   []relationList
+	held    int // number of lists that a member of the network does not learn
+}
+
+// relationList is a hidden link among candidates: the answers to a question.
+type relationList struct {
+	source ID
+	head   graph.Direction
+	nodes  []ID   // by row
+	ranked choice // among promising candidates
+	level  choice // among all candidates
+}
+
+// train trains on a graph. It returns nil if too few links can be hidden.
+func (l *relationLearner) train(ctx context.Context, g TypedGraph, edges []rules.Edge) (*relational, error) {
+	hidden, rest := hideEdges(l.rng, g.Nodes, edges)
 	if len(hidden) < leastRelations {
 		return nil, nil
 	}
+	l.hidden = hidden
 	whole, part := rules.NewTable(g.Nodes, g.Directed, slices.Values(edges)), rules.NewTable(g.Nodes, g.Directed, slices.Values(rest))
-	seed := rng.Uint64()
+	seed, to := l.rng.Uint64(), l.plan.Progress
 	to.Begin(phaseRules)
 	set, err := rules.Mine(ctx, part, seed, func() { to.Step(1) })
 	if err != nil {
@@ -82,7 +111,7 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 	r := &relational{set: set}
 	var vectors *factor.Trainer
 	passes, more := factorPasses(len(edges))
-	if 2*rules.Bytes(g.Nodes, len(edges))+factor.Bytes(g.Nodes, len(edges)) <= memory {
+	if 2*rules.Bytes(g.Nodes, len(edges))+factor.Bytes(g.Nodes, len(edges)) <= l.plan.Memory {
 		vectors = factor.NewTrainer(g.Nodes, 2*len(g.Directed), seed)
 		to.Begin(phaseFactors)
 		if r.factors, err = factorise(ctx, vectors, part, passes, to); err != nil {
@@ -90,37 +119,150 @@ func trainRelational(ctx context.Context, rng *rand.Rand, g TypedGraph, edges []
 		}
 	}
 	to.Begin(phaseEvidence)
-	ranked, levelled, err := r.choices(ctx, seed, whole, part, hidden, func() { to.Step(1) })
-	if err != nil {
+	if err := l.read(ctx, r, seed, whole, part); err != nil {
 		return nil, err
 	}
-	to.Begin(phaseRelations)
-	held := len(ranked) / heldOut
-	train, valid := ranked[:len(ranked)-held], ranked[len(ranked)-held:]
-	if held == 0 {
-		valid = train
-	}
-	scale := scaleOf(train)
-	r.bounds = boundsOf(ranked)
-	from := func() *ranker {
-		net := nn.NewNetwork(relationShape(1), nil)
-		net.InitUniform(rng)
-		scale.leave(net) // its weights are for scaled columns
-		return &ranker{net: net}
-	}
-	if r.net, err = fitMembers(ctx, rng, from, scale, train, valid, rankerPasses, func() { to.Step(1) }); err != nil {
+	if err := l.weigh(ctx, r); err != nil {
 		return nil, err
 	}
-	r.weights = r.fitWeights(valid)
-	r.level = fitLevel(levelled, rules.KnownColumn, r.scores)
-	if r.weights[0] == 0 {
+	to.Begin(phaseFactors)
+	if !r.weights.reads(byFactors) {
 		r.factors = nil
 		to.Finish(phaseFactors)
 		return r, nil
 	}
-	to.Begin(phaseFactors)
 	r.factors, err = factorise(ctx, vectors, whole, more, to)
 	return r, err
+}
+
+// weigh trains the network on the lists, and fits the weights of the added scores and the level.
+// The members of the network learn different parts of the lists, so that the scores of each can be
+// weighed on the part that it has not learned.
+func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) {
+	to := l.plan.Progress
+	to.Begin(phaseRelations)
+	var all []choice
+	for i := range l.lists {
+		all = append(all, l.lists[i].ranked)
+	}
+	scale := scaleOf(all)
+	r.bounds = boundsOf(all)
+	l.held = len(all) / heldOut
+	members := make([]*nn.Network, rankerMembers)
+	for k := range members {
+		net := nn.NewNetwork(relationShape(1), nil)
+		net.InitUniform(l.rng)
+		scale.leave(net) // its weights are for scaled columns
+		from, end := k*l.held, (k+1)*l.held
+		train, valid := slices.Concat(all[:from], all[end:]), all[from:end]
+		if l.held == 0 {
+			valid = train
+		}
+		member, err := fitRanker(ctx, l.rng, &ranker{net: net}, scale, train, valid, rankerPasses, rankerRate, func() { to.Step(1) })
+		if err != nil {
+			return err
+		}
+		members[k] = member.net
+	}
+	r.net = meanNetwork(members)
+	to.Begin(phaseWeights)
+	if err := l.readOpinions(ctx); err != nil {
+		return err
+	}
+	r.weights = l.fitWeights(members)
+	r.level = l.fitLevel(r)
+	return nil
+}
+
+// blended returns the lists that the weights of the added scores are fitted to: of those that a
+// member has not learned, the first ones.
+func (l *relationLearner) blended(member int) []relationList {
+	from := member * l.held
+	return l.lists[from : from+min(l.held, blendedLists/rankerMembers)]
+}
+
+// readOpinions reads the scores of the ranker for the lists that are blended, from worlds without
+// the hidden edges.
+func (l *relationLearner) readOpinions(ctx context.Context) error {
+	if l.without == nil || l.held == 0 {
+		return nil
+	}
+	worlds, err := l.without(l.hidden)
+	if err != nil {
+		return err
+	}
+	vectors, err := l.vectors(ctx, worlds)
+	if err != nil {
+		return err
+	}
+	every := slices.Repeat([]float64{1}, views)
+	s := l.model.Scorer()
+	for k := range rankerMembers {
+		all := l.blended(k)
+		err := nn.TryParallel(ctx, len(all), func(ctx context.Context, i int) error {
+			list := &all[i]
+			defer l.plan.Progress.Step(1)
+			w, err := worlds(list.source, list.head)
+			if err != nil {
+				return err
+			}
+			t := s.scratch()
+			defer s.release(t)
+			t.vectors = vectors
+			if err := s.readOpinions(ctx, t, w, Pairs(list.source, list.nodes), every); err != nil {
+				return err
+			}
+			for v, odds := range t.opinions {
+				copy(list.ranked.added[v], odds)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vectors returns the vectors of nodes on the graph of all relations without the hidden edges.
+func (l *relationLearner) vectors(ctx context.Context, worlds func(ID, graph.Direction) (World, error)) (*spectral.Vectors, error) {
+	w, err := worlds(l.lists[0].source, l.lists[0].head)
+	if err != nil || l.model.belief.vectors == nil || w.Whole == nil {
+		return nil, err
+	}
+	nodes, _, err := l.model.config.planVectors(ctx, *w.Whole, l.plan.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return vectorsIn(ctx, l.rng, nodes, *w.Whole, nil)
+}
+
+// fitLevel fits the level of a part to the lists that are blended, or to all if none are.
+func (l *relationLearner) fitLevel(r *relational) level {
+	lists := l.lists
+	if l.held > 0 {
+		lists = nil
+		for k := range rankerMembers {
+			lists = append(lists, l.blended(k)...)
+		}
+	}
+	var all []choice
+	heads := map[*blas32.General]graph.Direction{}
+	for i := range lists {
+		all = append(all, lists[i].level)
+		heads[lists[i].level.x] = lists[i].head
+	}
+	return fitLevel(all, rules.KnownColumn, func(p *choiceShard, c *choice) []float64 {
+		p.forward(r.net, nil, []choice{*c}, []int{0})
+		for k, by := range r.weights.of(heads[c.x]) {
+			scores := c.added[k]
+			p.score[0] += by * scores[c.link]
+			for i := range c.to - c.from {
+				p.score[1+i] += by * scores[c.from+i]
+			}
+		}
+		return p.score
+	})
 }
 
 // factorPasses returns the numbers of passes of a factorisation of a graph: over the edges that are
@@ -147,19 +289,6 @@ func factorise(ctx context.Context, t *factor.Trainer, g *rules.Table, passes in
 		to.Step(1)
 	}
 	return t.Factors(), nil
-}
-
-// scores returns the scores of the link of a choice and of its candidates.
-func (r *relational) scores(p *choiceShard, c *choice) []float64 {
-	p.forward(r.net, nil, []choice{*c}, []int{0})
-	for k, by := range r.weights {
-		all := c.added[k]
-		p.score[0] += by * all[c.link]
-		for i := range c.to - c.from {
-			p.score[1+i] += by * all[c.from+i]
-		}
-	}
-	return p.score
 }
 
 // boundsOf returns the bounds of the columns of choices.
@@ -204,17 +333,15 @@ func hideEdges(rng *rand.Rand, nodes int, edges []rules.Edge) (hidden, rest []ru
 	return hidden, rest
 }
 
-// choices reads the choices of hidden edges in both directions: among promising candidates,
-// and among all that evidence leads to.
-func (r *relational) choices(
-	ctx context.Context, seed uint64, whole, part *rules.Table, hidden []rules.Edge, done func(),
-) (ranked, levelled []choice, err error) {
-	ranked, levelled = make([]choice, 2*len(hidden)), make([]choice, 2*len(hidden))
+// read reads the lists of hidden edges in both directions, among the candidates that evidence leads
+// to.
+func (l *relationLearner) read(ctx context.Context, r *relational, seed uint64, whole, part *rules.Table) error {
+	lists := make([]relationList, 2*len(l.hidden))
 	scratches := newScratches()
-	err = nn.Parallel(ctx, len(ranked), func(i int) {
-		defer done()
-		e := hidden[i/2]
-		d := rules.Direction(2 * e.Relation)
+	err := nn.Parallel(ctx, len(lists), func(i int) {
+		defer l.plan.Progress.Step(1)
+		e := l.hidden[i/2]
+		d := graph.Direction(2 * e.Relation)
 		if i%2 == 1 {
 			d, e.U, e.V = whole.Inverse(d), e.V, e.U
 		}
@@ -226,16 +353,18 @@ func (r *relational) choices(
 			return
 		}
 		w := World{Typed: part, Head: d}
-		ranked[i], levelled[i] = r.choice(rng, t, w, Pair{Source: e.U, Target: e.V}, whole.Row(e.U, d))
+		lists[i] = r.list(rng, t, w, Pair{Source: e.U, Target: e.V}, whole.Row(e.U, d))
 	})
-	empty := func(c choice) bool { return c.to == c.from }
-	return slices.DeleteFunc(ranked, empty), slices.DeleteFunc(levelled, empty), err
+	l.lists = slices.DeleteFunc(lists, func(l relationList) bool { return l.ranked.to <= l.ranked.from })
+	return err
 }
 
-// choice reads the choices of a link of a source that is linked to some nodes. A candidate that is
-// drawn from the others stands for several: without this, a network would learn that the candidates
-// that evidence ranks high, which are all there, are seldom links.
-func (r *relational) choice(rng *rand.Rand, t *scratch, w World, link Pair, linked []ID) (ranked, levelled choice) {
+// list reads the list of a link of a source that is linked to some nodes. A candidate that is drawn
+// from the others stands for several: without this, a network would learn that the candidates that
+// evidence ranks high, which are all there, are seldom links.
+func (r *relational) list(rng *rand.Rand, t *scratch, w World, link Pair, linked []ID) relationList {
+	list := relationList{source: link.Source, head: w.Head}
+	ranked, levelled := &list.ranked, &list.level
 	candidates, promise := t.evidence.Candidates(), t.evidence.Promise()
 	var pool []int
 	for i, u := range candidates {
@@ -260,19 +389,20 @@ func (r *relational) choice(rng *rand.Rand, t *scratch, w World, link Pair, link
 	levelled.to = len(chosen)
 	missing := max(1, float64(len(linked))/heldOut)
 	levelled.pairsPerCandidate = float64(len(pool)) / float64(max(1, levelled.to-levelled.from)) / missing
-	x, nodes := nn.Resize(blas32.General{}, len(chosen), rules.Len), make([]ID, len(chosen))
+	x := nn.Resize(blas32.General{}, len(chosen), rules.Len)
+	list.nodes = make([]ID, len(chosen))
 	for i, k := range chosen {
 		t.evidence.Columns(k, nn.Row(x, i))
-		nodes[i] = t.evidence.Node(k)
+		list.nodes[i] = t.evidence.Node(k)
 	}
 	ranked.x, levelled.x = &x, &x
 	for _, a := range addedScores {
-		scores := make([]float64, len(nodes))
-		a.read(r, t, w, link.Source, nodes, scores)
+		scores := make([]float64, len(list.nodes))
+		a.read(r, t, w, link.Source, list.nodes, scores)
 		ranked.added = append(ranked.added, scores)
 	}
 	levelled.added = ranked.added
-	return ranked, levelled
+	return list
 }
 
 // RelationPhases returns the phases of TrainRelations on a graph with the given numbers of
@@ -288,5 +418,6 @@ func (m *Model) RelationPhases(relations, edges int) []Phase {
 		{Name: phaseFactors, Steps: part + all, Each: onAll(time.Duration(edges) * factorTime), Work: workAlgebra},
 		{Name: phaseEvidence, Steps: links, Each: onAll(evidenceTime), Work: workGraph},
 		{Name: phaseRelations, Steps: rankerMembers * rankerPasses, Each: onAll(time.Duration(links) * 2 * choiceTime), Work: workAlgebra},
+		{Name: phaseWeights, Steps: rankerMembers * min(links/heldOut, blendedLists/rankerMembers), Each: onAll(opinionTime), Work: workGraph},
 	}
 }

@@ -29,6 +29,7 @@ type scratch struct {
 	forms         []float64         // quadratic forms, or output of the ranker
 	related       bool              // contexts have the log-odds of relations in place of a forecast
 	evidence      rules.Reader      // of a question about one relation
+	opinions      [views][]float64  // of the ranker about the targets of such a question; nil: none
 	vectors       *spectral.Vectors // vectors that contexts read; nil: none
 	spectral      spectral.Source   // of a source
 	forecast      *forecastSnapshot // forecast that contexts read; nil: none

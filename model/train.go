@@ -188,6 +188,7 @@ const (
 
 	headTime     = 30 * time.Millisecond // mining the rules of a head
 	evidenceTime = 3 * time.Millisecond  // reading the evidence for a question
+	opinionTime  = 4 * time.Millisecond  // asking the ranker about a list
 	factorTime   = 7 * time.Microsecond  // learning the vectors of an edge once
 )
 

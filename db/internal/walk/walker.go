@@ -32,7 +32,8 @@ type Walker struct {
 	Typed model.Typed
 	Head  int32
 	Found *model.Found
-	Exact bool // candidates and contexts do not depend on what the cache holds
+	Whole *Walker // walks along all relations, for a question about one; nil: none
+	Exact bool    // candidates and contexts do not depend on what the cache holds
 	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may
 	// accept larger errors than the tolerance.
 	Accept func(v, bound []float64) bool
@@ -63,6 +64,10 @@ type Task struct {
 // World returns what a model sees.
 func (w *Walker) World() model.World {
 	world := model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now, Typed: w.Typed, Head: w.Head, Found: w.Found}
+	if w.Whole != nil {
+		whole := w.Whole.World()
+		world.Whole = &whole
+	}
 	if w.View.HasWords() {
 		world.Words = func(u index.ID, to []uint32) []uint32 { return w.View.Words(u, model.NumWords, to) }
 	}

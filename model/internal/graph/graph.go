@@ -187,6 +187,7 @@ type World struct {
 	// direction Head are asked for.
 	Typed Typed
 	Head  Direction
+	Whole *World // the edges of all relations, as without Typed; nil: unknown
 	Found *Found // what Scorer.Reached has found for this question; nil: not kept
 }
 
