@@ -2,7 +2,6 @@ package index
 
 import (
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -381,35 +380,6 @@ func (a *adjacency) count(u ID, relation uint16) int {
 		return edges.Count(relation)
 	}
 	return len(a.only(u, relation).To)
-}
-
-// byRelation yields the nodes of the row of u by relation, ascending.
-func (a *adjacency) byRelation(u ID) iter.Seq2[uint16, []ID] {
-	return func(yield func(uint16, []ID) bool) {
-		if c := a.base.memory.Load(); c != nil && c.segments != nil && a.at(u) == nil {
-			lo, hi := c.segments.of(u)
-			for i := lo; i < hi; i++ {
-				if row := c.segments.segment(i); len(row.To) > 0 && !yield(c.segments.relation[i], row.To) {
-					return
-				}
-			}
-			return
-		}
-		edges := a.edges(u)
-		if len(edges.To) == 0 {
-			return
-		}
-		rows := map[uint16][]ID{}
-		for i, v := range edges.To {
-			relation := edges.RelationAt(i)
-			rows[relation] = append(rows[relation], v)
-		}
-		for _, relation := range slices.Sorted(maps.Keys(rows)) {
-			if !yield(relation, rows[relation]) {
-				return
-			}
-		}
-	}
 }
 
 // between returns the edges to v in the row of u.

@@ -365,6 +365,7 @@ func pagedGraph(directions spill.Directions, n int, out, in *block.RowDirectory,
 	g.directions, g.nodes = directions, n
 	g.out.base = open(prefixOut, out)
 	g.out.base.degrees = openDegrees(n, cache)
+	g.typed = &typedRows{cache: &cache.Cache}
 	switch {
 	case in != nil:
 		g.in.base = open(prefixIn, in)

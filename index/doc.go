@@ -133,6 +133,12 @@
 // weights, 8 for times). A graph whose edges all have the same relation takes no more memory than
 // one without relations.
 //
+// Predictions about one relation read the rows of a node by relation, in both directions
+// ([Graph.Rows]). Such rows are made when they are asked for, and the cache of blocks holds them,
+// also when the rows of the base are in memory: 4 bytes an edge, 8 for each relation of a node, and
+// 240 a node. Versions with the same base share them; a row is made again after a commit that
+// changed it.
+//
 // The dictionary is in the store, too, until it is loaded. In memory it takes 8 bytes for an
 // integer key, 16 and the string for a string key, and 4 more if ids are not in key order. In the
 // store, its directory takes 20 bytes for each block of about 2000 integer keys, or 28 and a key

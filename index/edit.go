@@ -16,7 +16,8 @@ import (
 type Edit struct {
 	g          Graph
 	by         *pages.Owner
-	baseSurvey *survey // survey of the graph the edit started from
+	baseSurvey *survey    // survey of the graph the edit started from
+	typed      *typedRows // of that graph; rows that the edit has made change
 	// changes holds all changes of rows, because baseSurvey may be requested during the edit. An
 	// undirected edge in a directed graph changes two rows.
 	changes []ppr.Change
@@ -27,8 +28,8 @@ type Edit struct {
 
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, pending: map[rowOf]pendingRow{}}
-	e.g.survey, e.g.views = new(survey), nil
+	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, typed: g.typed, pending: map[rowOf]pendingRow{}}
+	e.g.survey, e.g.views, e.g.typed = new(survey), nil, nil
 	out := *g.out
 	out.kept = nil // rows change
 	e.g.out, e.g.in = &out, &out
@@ -131,7 +132,7 @@ func (e *Edit) Graph() *Graph {
 	e.flushRows()
 	e.flushLater()
 	e.by = nil
-	e.g.survey, e.g.views = e.baseSurvey.next(e.changes, e.g.Arcs()), new(views)
+	e.g.survey, e.g.views, e.g.typed = e.baseSurvey.next(e.changes, e.g.Arcs()), new(views), e.typed
 	e.baseSurvey, e.changes = nil, nil
 	return &e.g
 }

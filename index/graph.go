@@ -3,10 +3,12 @@ package index
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"kith/index/internal/block"
 	"kith/index/internal/spill"
 	"kith/ppr"
 )
@@ -35,7 +37,8 @@ type Graph struct {
 	out        *adjacency
 	in         *adjacency // == out when undirected
 	survey     *survey
-	views      *views // nil: each view is made anew
+	views      *views     // nil: each view is made anew
+	typed      *typedRows // nil: the rows by relation of each node are made anew
 }
 
 // NewGraph returns the empty graph.
@@ -45,6 +48,7 @@ func NewGraph(directed bool) *Graph {
 	if directed {
 		g.in = &adjacency{base: inMemory(csr{})}
 	}
+	g.typed = &typedRows{cache: &block.Cache{Budget: typedBytes}}
 	return g
 }
 
@@ -96,35 +100,16 @@ func (g *Graph) Inverse(direction int32) int32 {
 	return direction
 }
 
-// Row returns the nodes that edges of u lead to in a direction, ascending.
-func (g *Graph) Row(u ID, direction int32) []ID {
-	a := g.out
-	if direction%2 == 1 {
-		a = g.in
-	}
-	row := a.only(u, uint16(direction/2))
-	return row.To
-}
+// Row returns the nodes that edges of u lead to in a direction, ascending. The caller must not
+// modify the slice.
+func (g *Graph) Row(u ID, direction int32) []ID { return g.typedRow(u).row(direction) }
 
 // Rows yields the rows of u that are not empty: first along relations, then against them, each
 // ascending by relation.
-func (g *Graph) Rows(u ID) iter.Seq2[int32, []ID] {
-	return func(yield func(int32, []ID) bool) {
-		for relation, row := range g.out.byRelation(u) {
-			if !yield(2*int32(relation), row) {
-				return
-			}
-		}
-		if !g.directed {
-			return
-		}
-		for relation, row := range g.in.byRelation(u) {
-			if g.directions[relation] && !yield(2*int32(relation)+1, row) {
-				return
-			}
-		}
-	}
-}
+func (g *Graph) Rows(u ID) iter.Seq2[int32, []ID] { return g.typedRow(u).all }
+
+// Ends returns the nodes of all rows of u, in the order of Rows.
+func (g *Graph) Ends(u ID) []ID { return g.typedRow(u).to }
 
 // OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight,
 // it does not read the row.
@@ -227,7 +212,7 @@ func (g *Graph) Degree(u ID) float64 {
 // each of its edges, and its EdgeOf finds the edges of g.
 func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *Graph {
 	v := *g
-	v.views = nil
+	v.views, v.typed = nil, nil
 	v.survey, v.directed, v.edges, v.loops, v.arcs = new(survey), false, 0, 0, 0
 	for _, r := range relations {
 		c := &counts[r]
@@ -287,7 +272,7 @@ func (g *Graph) view(name string, make func() *Graph) *Graph {
 // inverse returns the graph with its arcs reversed. The order of the ends of its edges follows.
 func (g *Graph) inverse() *Graph {
 	r := *g
-	r.survey, r.out, r.in, r.reversed = new(survey), g.in, g.out, !g.reversed
+	r.survey, r.out, r.in, r.reversed, r.typed = new(survey), g.in, g.out, !g.reversed, nil
 	return &r
 }
 
@@ -423,6 +408,8 @@ func (g *Graph) Bytes() int64 {
 	}
 	if s := g.out.base.stored; s != nil {
 		n += s.cache.Size()
+	} else if g.typed != nil {
+		n += g.typed.cache.Size()
 	}
 	return n
 }
@@ -444,6 +431,116 @@ func (g *Graph) changedBytes() int64 {
 		n += g.in.changedBytes()
 	}
 	return n
+}
+
+// typedRows holds rows by relation, which are made when they are asked for. All versions with the
+// same base share it, so that a commit costs nothing and rows that it has not changed stay.
+type typedRows struct {
+	cache *block.Cache
+	rows  atomic.Pointer[block.Set[typedRow]] // by node; nil until a row is asked for
+}
+
+// typedBytes is the memory for the rows by relation of a graph without a store, in bytes. The cache
+// of blocks holds the rows of other graphs.
+const typedBytes = 32 << 20
+
+// typedRow has the edges of a node by relation.
+type typedRow struct {
+	out, in *row   // the changed rows that it was made from; nil: rows of the base
+	has     uint64 // a set of the directions modulo 64
+	by      []int32
+	end     []uint32 // the row of direction by[i] is to[end[i-1]:end[i]]
+	to      []ID
+}
+
+// typedRow returns the edges of u by relation.
+func (g *Graph) typedRow(u ID) *typedRow {
+	out := g.out.rows.At(u)
+	in := out
+	if g.directed {
+		in = g.in.rows.At(u)
+	}
+	if g.typed == nil {
+		made := g.makeTyped(u, out, in)
+		return &made
+	}
+	rows := g.typed.rows.Load()
+	for rows == nil || int(u) >= rows.Len() {
+		more := block.NewSet[typedRow](g.typed.cache, max(g.nodes, int(u)+1)*5/4, nil)
+		g.typed.rows.CompareAndSwap(rows, more) // the rows of the old set are evicted in time
+		rows = g.typed.rows.Load()
+	}
+	if r := rows.Use(int(u)); r != nil && r.out == out && r.in == in {
+		return r
+	}
+	made := g.makeTyped(u, out, in)
+	return rows.Put(int(u), made, made.bytes())
+}
+
+// makeTyped makes the edges of u by relation from its rows, of which out and in have changed.
+func (g *Graph) makeTyped(u ID, out, in *row) typedRow {
+	edges := g.out.edges(u)
+	keys := make([]uint64, 0, 2*len(edges.To)) // in the order of Graph.Rows
+	for i, v := range edges.To {
+		keys = append(keys, uint64(edges.RelationAt(i))<<32|uint64(v))
+	}
+	if g.directed {
+		edges = g.in.edges(u)
+		for i, v := range edges.To {
+			if r := edges.RelationAt(i); g.directions[r] {
+				keys = append(keys, against|uint64(r)<<32|uint64(v))
+			}
+		}
+	}
+	slices.Sort(keys)
+	r := typedRow{out: out, in: in, to: make([]ID, len(keys))}
+	for i, k := range keys {
+		if i == 0 || k>>32 != keys[i-1]>>32 {
+			direction := int32(k>>32&math.MaxUint16)<<1 | int32(k>>48)
+			r.by, r.end = append(r.by, direction), append(r.end, 0)
+			r.has |= 1 << (direction % 64)
+		}
+		r.to[i], r.end[len(r.end)-1] = ID(k), uint32(i+1)
+	}
+	return r
+}
+
+// against marks an edge against its relation among the keys of makeTyped.
+const against = 1 << 48
+
+// bytes returns the memory of the row, in bytes.
+func (r *typedRow) bytes() int64 { return 240 + 4*int64(cap(r.by)+cap(r.end)+cap(r.to)) }
+
+// row returns the nodes that edges lead to in a direction.
+func (r *typedRow) row(direction int32) []ID {
+	if r.has>>(direction%64)&1 == 0 {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(r.by, direction, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(a&1, b&1), cmp.Compare(a, b))
+	})
+	if !found {
+		return nil
+	}
+	return r.at(i)
+}
+
+// at returns row i.
+func (r *typedRow) at(i int) []ID {
+	first := uint32(0)
+	if i > 0 {
+		first = r.end[i-1]
+	}
+	return r.to[first:r.end[i]:r.end[i]]
+}
+
+// all yields the rows with their directions.
+func (r *typedRow) all(yield func(int32, []ID) bool) {
+	for i, direction := range r.by {
+		if !yield(direction, r.at(i)) {
+			return
+		}
+	}
 }
 
 // survey holds the survey of a graph, which is made on the first request.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -161,6 +162,53 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 			g.NumNodes(), g.NumEdges(), g.NumLoops(), g.Arcs(), m.nodes, len(m.edges), loops, arcs)
 	}
 	runsAgree(t, g)
+	if g.out.via == nil {
+		typedAgree(t, g)
+	}
+}
+
+// typedAgree fails t unless the rows by relation are those that a scan of the edges gives. It reads
+// each row twice, so that rows that the graph keeps are read, too.
+func typedAgree(t rapid.TB, g *Graph) {
+	t.Helper()
+	want := map[ID]map[int32][]ID{}
+	add := func(u, v ID, direction int32) {
+		if want[u] == nil {
+			want[u] = map[int32][]ID{}
+		}
+		want[u][direction] = append(want[u][direction], v)
+	}
+	for e := range g.Edges() {
+		direction := 2 * int32(e.Relation)
+		add(e.U, e.V, direction)
+		if back := g.Inverse(direction); back != direction || e.U != e.V {
+			add(e.V, e.U, back)
+		}
+	}
+	inOrder := func(a, b int32) int { return cmp.Or(cmp.Compare(a%2, b%2), cmp.Compare(a, b)) }
+	for u := range ID(2 * g.NumNodes()) {
+		u %= ID(g.NumNodes())
+		var ends []ID
+		directions := slices.SortedFunc(maps.Keys(want[u]), inOrder)
+		for _, d := range directions {
+			slices.Sort(want[u][d])
+			ends = append(ends, want[u][d]...)
+		}
+		var got []int32
+		for d, row := range g.Rows(u) {
+			if got = append(got, d); !slices.Equal(row, want[u][d]) {
+				t.Fatalf("row of %d in direction %d: %v, want %v", u, d, row, want[u][d])
+			}
+		}
+		if !slices.Equal(got, directions) || !slices.Equal(g.Ends(u), ends) {
+			t.Fatalf("directions of %d: %v, want %v; ends %v, want %v", u, got, directions, g.Ends(u), ends)
+		}
+		for d := range 2 * int32(g.NumRelations()) {
+			if row := g.Row(u, d); !slices.Equal(row, want[u][d]) {
+				t.Fatalf("row of %d in direction %d by itself: %v, want %v", u, d, row, want[u][d])
+			}
+		}
+	}
 }
 
 // agreeFrom compares the degree of u and the edges that leave u.
@@ -292,7 +340,11 @@ func TestGraphIsAMap(t *testing.T) {
 			if m.nodes < 100 {
 				m.agree(t, edit.view())
 			}
-			versions = append(versions, version{edit.Graph(), m})
+			next := edit.Graph()
+			versions = append(versions, version{next, m})
+			if m.nodes < 100 {
+				typedAgree(t, next)
+			}
 		}
 		for _, v := range versions {
 			if v.m.nodes > 100 {
@@ -500,5 +552,30 @@ func TestViews(t *testing.T) {
 	edit := g.Edit()
 	if view(edit.view(), "a") == first || view(edit.Graph(), "a") == first || first.views != nil {
 		t.Error("a version has the view of another one")
+	}
+}
+
+// TestTypedRowsAreKept verifies that rows by relation are made once for all versions with a base,
+// that the ones of changed nodes are made anew, and that they take no more memory than the budget.
+func TestTypedRowsAreKept(t *testing.T) {
+	t.Parallel()
+	m := newEdgeMap(300, true, false)
+	for v := range ID(299) {
+		m.set(Edge{Ends: Ends{U: v, V: v + 1}, Relation: uint16(v % 2), Weight: 1})
+	}
+	g := m.base()
+	e := g.Edit()
+	e.Set(Edge{Ends: Ends{U: 0, V: 2}, Relation: 1, Weight: 1})
+	next := e.Graph()
+	for u, same := range map[ID]bool{0: false, 1: true, 2: false, 299: true} {
+		if first := g.typedRow(u); g.typedRow(u) != first || (next.typedRow(u) == first) != same {
+			t.Errorf("rows of node %d are shared: %v", u, !same)
+		}
+	}
+	g.typed.cache.Budget = 100 * g.typedRow(7).bytes()
+	typedAgree(t, g)
+	typedAgree(t, next)
+	if n := g.typed.cache.Size(); n == 0 || n > g.typed.cache.Budget {
+		t.Errorf("rows take %d bytes of %d", n, g.typed.cache.Budget)
 	}
 }

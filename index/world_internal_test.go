@@ -102,6 +102,7 @@ func (w *world) agree(t rapid.TB, s *Snapshot) {
 		t.Fatalf("nodes are %v, want %v", nodes, w.nodes)
 	}
 	w.agreeOnValues(t, s)
+	typedAgree(t, s.Graph)
 	for i, l := range s.Meta.Labels {
 		if n := len(slices.Collect(s.Labelled(uint16(i)))); i > 0 && n != labelled[l.Name] {
 			t.Fatalf("label %q: %d nodes, want %d", l.Name, n, labelled[l.Name])

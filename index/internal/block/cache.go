@@ -160,6 +160,21 @@ func (s *Set[T]) Held(i int) *T {
 	return nil
 }
 
+// Use returns block i like At if it is in memory, and nil otherwise.
+func (s *Set[T]) Use(i int) *T { return s.places[i].get() }
+
+// Put sets block i, which takes the given memory in bytes, and returns it. It is for a set without
+// a function that reads blocks.
+func (s *Set[T]) Put(i int, block T, bytes int64) *T {
+	p := &s.places[i]
+	b := &placed[T]{block: block, bytes: bytes, place: p}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	p.Store(b)
+	s.cache.add(b)
+	return &b.block
+}
+
 // fetch reads block i.
 func (s *Set[T]) fetch(i int) (b *placed[T], err error) {
 	b = &placed[T]{place: &s.places[i]}

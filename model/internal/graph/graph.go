@@ -142,6 +142,9 @@ type Typed interface {
 	// Rows yields the rows of u that are not empty: first along relations, then against them, each
 	// ascending by relation.
 	Rows(u ID) iter.Seq2[Direction, []ID]
+
+	// Ends returns the nodes of all rows of u, in the order of Rows.
+	Ends(u ID) []ID
 }
 
 // Walk describes a random walk: v = αPv + (1-α)h with P = D⁻¹A (row) or P = AᵀD⁻¹ (column).

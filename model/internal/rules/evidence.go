@@ -76,10 +76,7 @@ type Reader struct {
 func (r *Reader) Open(g graph.Typed, set *Set, source ID, head Direction) {
 	r.g, r.set, r.source, r.head = g, set, source, head
 	r.nodes.open(g.NumNodes())
-	r.found, r.degree, r.known = r.found[:0], 0, len(g.Row(source, head))
-	for _, row := range g.Rows(source) {
-		r.degree += len(row)
-	}
+	r.found, r.degree, r.known = r.found[:0], len(g.Ends(source)), len(g.Row(source, head))
 	r.followRules()
 	r.askAlike()
 	r.askShared()
@@ -294,11 +291,7 @@ func (r *Reader) askShared() {
 
 // readFeatures counts the edges of y, apart from the edge to the source.
 func (r *Reader) readFeatures(y ID, back Direction) {
-	n := 0
-	for _, row := range r.g.Rows(y) {
-		n += len(row)
-	}
-	step, at := 1+(n-1)/mostOwn, 0
+	step, at := 1+(len(r.g.Ends(y))-1)/mostOwn, 0
 	for s, row := range r.g.Rows(y) {
 		for ; at < len(row); at += step {
 			if s != back || row[at] != r.source {
@@ -317,11 +310,7 @@ const (
 
 // rank reads PageRank. Nodes with much of it become candidates.
 func (r *Reader) rank() {
-	r.union.run(r.g, r.source, func(u ID, f func([]ID)) {
-		for _, row := range r.g.Rows(u) {
-			f(row)
-		}
-	})
+	r.union.run(r.g, r.source, func(u ID, f func([]ID)) { f(r.g.Ends(u)) })
 	back := r.g.Inverse(r.head)
 	r.within.run(r.g, r.source, func(u ID, f func([]ID)) {
 		f(r.g.Row(u, r.head))

@@ -53,6 +53,13 @@ func TestTable(t *testing.T) {
 	}
 	for u := range ID(n) {
 		rows := maps.Collect(g.Rows(u))
+		var ends []ID
+		for _, row := range g.Rows(u) {
+			ends = append(ends, row...)
+		}
+		if !slices.Equal(g.Ends(u), ends) {
+			t.Errorf("ends of %d are %v, want %v", u, g.Ends(u), ends)
+		}
 		for d := range Directions(g) {
 			var want []ID
 			for v := range ID(n) {

@@ -134,6 +134,15 @@ func (t *Table) Rows(u ID) iter.Seq2[Direction, []ID] {
 	}
 }
 
+// Ends returns the nodes of all rows of u.
+func (t *Table) Ends(u ID) []ID {
+	first, end := t.first[u], t.first[u+1]
+	if first == end {
+		return nil
+	}
+	return t.to[t.end[first-1]:t.end[end-1]]
+}
+
 // arcs returns the arcs of u, ascending by node and direction.
 func (t *Table) arcs(u ID) []arc { return t.near[t.start[u]:t.start[u+1]] }
 
