@@ -375,11 +375,11 @@ func (a *adjacency) only(u ID, relation uint16) block.Entries {
 
 // count returns the number of edges of a relation in the row of u. It copies none.
 func (a *adjacency) count(u ID, relation uint16) int {
-	if a.at(u) == nil && a.base.memory.Load() == nil && a.base.stored.Several() {
-		edges := a.base.stored.edges(u)
-		return edges.Count(relation)
+	if _, one := a.base.relation(); a.at(u) == nil && (one || a.base.memory.Load() != nil) {
+		return len(a.base.only(u, relation).To) // it is a part of the rows
 	}
-	return len(a.only(u, relation).To)
+	edges := a.edges(u)
+	return edges.Count(relation)
 }
 
 // between returns the edges to v in the row of u.
