@@ -140,7 +140,7 @@ func (r *Reader) Node(i int) ID { return r.nodes.nodes[i] }
 func (r *Reader) Number(u ID) int {
 	i := r.nodes.number(u)
 	if i == len(r.found) {
-		r.found = append(r.found, found{rank: r.union.of(u), rankBy: r.within.of(u)})
+		r.found = append(r.found, found{rank: r.union.rankOf(u), rankBy: r.within.rankOf(u)})
 		r.complete(i)
 	}
 	return i
@@ -320,7 +320,7 @@ func (r *Reader) rank() {
 	})
 	added := 0
 	for i, u := range r.union.nodes {
-		p := r.union.rank[i]
+		p := r.union.of[i].rank
 		if u == r.source {
 			continue
 		}
@@ -331,6 +331,6 @@ func (r *Reader) rank() {
 			added++
 		}
 		f := r.at(u)
-		f.rank, f.rankBy = p, r.within.of(u)
+		f.rank, f.rankBy = p, r.within.rankOf(u)
 	}
 }

@@ -299,8 +299,8 @@ func TestPusher(t *testing.T) {
 		}
 	})
 	for u := range ID(n) {
-		if d := math.Abs(float64(p.of(u)) - rank[u]); d > 2*pushEpsilon*float64(degree(u)) {
-			t.Errorf("node %d has %v, want %v", u, p.of(u), rank[u])
+		if d := math.Abs(float64(p.rankOf(u)) - rank[u]); d > 2*pushEpsilon*float64(degree(u)) {
+			t.Errorf("node %d has %v, want %v", u, p.rankOf(u), rank[u])
 		}
 	}
 }
