@@ -20,7 +20,7 @@ type Table struct {
 	edges    int      // an undirected edge counts once
 	first    []uint32 // the rows of node u are first[u] to first[u+1]
 	has      []uint64 // by node: a set of its directions modulo 64
-	of       []Direction
+	of       []uint32 // row i has the direction byOrder(of[i])
 	end      []uint32 // row i has the nodes to[end[i-1]:end[i]]
 	to       []ID
 	start    []uint32 // the arcs of node u are near[start[u]:start[u+1]]
@@ -50,8 +50,8 @@ func NewTable(n int, directed []bool, edges iter.Seq[Edge]) *Table {
 		at[u]++
 	})
 	t.to, t.end = make([]ID, 0, len(t.near)), append(t.end, 0)
-	t.of = append(t.of, -1)
-	var row []uint64 // arcs of a node by direction and node
+	t.of = append(t.of, 0) // before the first row
+	var row []uint64       // arcs of a node by direction and node
 	for u := range n {
 		near := t.near[t.start[u]:t.start[u+1]]
 		slices.SortFunc(near, func(a, b arc) int { return cmp.Compare(a.key(), b.key()) })
@@ -62,9 +62,9 @@ func NewTable(n int, directed []bool, edges iter.Seq[Edge]) *Table {
 		slices.Sort(row)
 		t.first[u] = uint32(len(t.of))
 		for _, k := range row {
-			if by := byOrder(uint32(k >> 32)); len(t.of) == int(t.first[u]) || t.of[len(t.of)-1] != by {
-				t.of, t.end = append(t.of, by), append(t.end, uint32(len(t.to)))
-				t.has[u] |= 1 << (uint32(by) % 64)
+			if of := uint32(k >> 32); len(t.of) == int(t.first[u]) || t.of[len(t.of)-1] != of {
+				t.of, t.end = append(t.of, of), append(t.end, uint32(len(t.to)))
+				t.has[u] |= 1 << (uint32(byOrder(of)) % 64)
 			}
 			t.to = append(t.to, ID(k))
 			t.end[len(t.end)-1] = uint32(len(t.to))
@@ -108,15 +108,15 @@ func (t *Table) Row(u ID, d Direction) []ID {
 	if t.has[u]>>(uint32(d)%64)&1 == 0 {
 		return nil
 	}
-	lo, hi, want := t.first[u], t.first[u+1], order(d)
-	for lo < hi {
-		if mid := (lo + hi) / 2; order(t.of[mid]) < want {
+	lo, end, want := t.first[u], t.first[u+1], order(d)
+	for hi := end; lo < hi; {
+		if mid := (lo + hi) / 2; t.of[mid] < want {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	if lo == t.first[u+1] || t.of[lo] != d {
+	if lo == end || t.of[lo] != want {
 		return nil
 	}
 	return t.row(lo)
@@ -127,7 +127,7 @@ func (t *Table) row(i uint32) []ID { return t.to[t.end[i-1]:t.end[i]] }
 func (t *Table) Rows(u ID) iter.Seq2[Direction, []ID] {
 	return func(yield func(Direction, []ID) bool) {
 		for i := t.first[u]; i < t.first[u+1]; i++ {
-			if !yield(t.of[i], t.row(i)) {
+			if !yield(byOrder(t.of[i]), t.row(i)) {
 				return
 			}
 		}
