@@ -12,12 +12,13 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 )
 
 // camps writes people of four camps who follow each other, like the posts of their camp, and hide
 // posts of the others. The relations are made in the given order.
 func camps(tx *db.Tx, relations ...string) error {
-	const people, posts, kinds = 120, 80, 4
+	const people, posts, kinds = 60, 40, 4
 	var err error
 	for _, r := range relations {
 		err = errors.Join(err, tx.AddRelation(db.Relation{Name: r, Directed: true}))
@@ -59,8 +60,12 @@ func TestTrainedRelations(t *testing.T) {
 	path, copied := place(t), place(t)
 	g := open(t, path, &db.Options{Seed: 3})
 	must(t, g.Update(ctx, func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
-	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways})
+	if all := rulesOf(t, g, false); all != nil {
+		t.Errorf("an untrained database has rules: %v", all)
+	}
+	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 100, Epochs: 2}})
 	must(t, err)
+	checkRules(t, g)
 	p := db.PredictOptions{For: 5, Top: 20}
 	want := likelyPosts(t, g, p)
 	if want.Candidates == 0 || len(want.Links) != 20 {
@@ -149,28 +154,12 @@ func checkPath(t *testing.T, tx *db.Tx, r db.Reason, path []db.Key) {
 	}
 }
 
-// The rules that a training learned are listed with the names of relations, the most confident first.
-// A database without a model has none.
-func TestRules(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	g := open(t, "", &db.Options{InMemory: true, Seed: 3})
-	defer func() { must(t, g.Close()) }()
-	must(t, g.Update(ctx, func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
-	list := func(relation string, inverse bool) (all []db.Rule) {
-		must(t, g.View(ctx, func(tx *db.Tx) (err error) {
-			all, err = tx.Rules(relation, inverse, "", 0)
-			return err
-		}))
-		return all
-	}
-	if all := list("likes", false); all != nil {
-		t.Errorf("an untrained database has rules: %v", all)
-	}
-	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways})
-	must(t, err)
+// checkRules checks the rules that a training learned: they are listed with the names of relations,
+// the most confident first.
+func checkRules(t *testing.T, g *db.DB) {
+	t.Helper()
 	for inverse, want := range map[bool]string{false: "likes(X, Y) <- follows(X, Z), likes(Z, Y)", true: "likes(X, Y) <- likes(Z, Y), follows(X, Z)"} {
-		all := list("likes", inverse)
+		all := rulesOf(t, g, inverse)
 		at := slices.IndexFunc(all, func(r db.Rule) bool { return r.String() == want })
 		if at < 0 {
 			t.Fatalf("no rule %s: %v", want, all)
@@ -182,10 +171,20 @@ func TestRules(t *testing.T) {
 			t.Errorf("the rules are not sorted: %v", all)
 		}
 	}
-	wantError(t, "rules of a missing relation", g.View(ctx, func(tx *db.Tx) error {
+	wantError(t, "rules of a missing relation", g.View(context.Background(), func(tx *db.Tx) error {
 		_, err := tx.Rules("like", false, "", 0)
 		return err
 	}), db.ErrNotFound)
+}
+
+// rulesOf returns the rules of likes.
+func rulesOf(t *testing.T, g *db.DB, inverse bool) (all []db.Rule) {
+	t.Helper()
+	must(t, g.View(context.Background(), func(tx *db.Tx) (err error) {
+		all, err = tx.Rules("likes", inverse, "", 0)
+		return err
+	}))
+	return all
 }
 
 // Without relations, or a model that has learned them, the likely nodes are the nodes with the

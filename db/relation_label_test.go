@@ -13,6 +13,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 )
 
 // readers writes users who follow each other and read posts; posts are shown to them.
@@ -223,7 +224,9 @@ func TestRelationAlone(t *testing.T) {
 		}
 	}
 	for _, g := range []*db.DB{mixed, alone} {
-		_, err := g.Model("default").Train(ctx, db.TrainOptions{Relation: map[bool]string{true: "likes"}[g == mixed], Deploy: db.DeployAlways})
+		_, err := g.Model("default").Train(ctx, db.TrainOptions{
+			Relation: map[bool]string{true: "likes"}[g == mixed], Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 60, Epochs: 2},
+		})
 		must(t, err)
 	}
 	if got, want := ask(mixed, "likes"), ask(alone, ""); !slices.Equal(got, want) {
