@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 				if !*long && paged != (direction == db.Directed) {
 					t.Skip("each direction and each way to read once without -long")
 				}
-				testFollow(t, direction, paged, size(40, 80, 800)**times)
+				testFollow(t, direction, paged, size(40, 80, 320)**times)
 			})
 		}
 	}
@@ -246,11 +246,11 @@ func TestChangesAreForgotten(t *testing.T) {
 	ctx := context.Background()
 	now := newClock()
 	o := feedOptions(now)
-	o.ChangeBytes, o.ObservationBytes = 20<<10, 4<<10
+	o.ChangeBytes, o.ObservationBytes = 10<<10, 4<<10
 	path := place(t)
 	g := open(t, path, o)
 	kept := func(since uint64) (int, error) { return keptSince(g, since) }
-	for i := range 300 {
+	for i := range 100 {
 		must(t, historyStep(g, now, i))
 	}
 	last := version(t, g)

@@ -49,7 +49,7 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 
 func notBelowHeuristics(t *testing.T, g *db.DB) {
 	t.Helper()
-	own := db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: size(0, 500, 3000)}}
+	own := db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: size(0, 500, 1000)}}
 	o := db.EvaluateOptions{
 		Share: 0.1, Sample: size(0, 150, 300), Seed: 5, Among: []db.Candidates{db.Neighbors(2)}, Contenders: []db.Contender{own},
 	}
