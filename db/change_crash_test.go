@@ -181,7 +181,7 @@ func TestFollowCrash(t *testing.T) {
 	_, err := g.WriteTo(ctx, &b)
 	must(t, err, restore(copied, b.Bytes()), g.Close())
 	rng := rand.New(rand.NewPCG(3, 4))
-	kills := size(1, 3, 30) * *times
+	kills := size(1, 3, 12) * *times
 	for kill := range kills {
 		leader := start(t, "lead", path)
 		leader.kill(t, 1+rng.IntN(40), time.Duration(rng.IntN(5000))*time.Microsecond)

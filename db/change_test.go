@@ -91,7 +91,7 @@ func TestFollowFromEveryVersion(t *testing.T) {
 	now := newClock()
 	g := dbtest.Reopen(t, place(t), feedOptions(now))
 	var paths []string
-	for i := range size(20, 27, 200) {
+	for i := range size(20, 27, 80) {
 		must(t, historyStep(g, now, i))
 		if i%3 == 0 {
 			paths = append(paths, follower(t, g))
