@@ -188,12 +188,14 @@ type Reasons struct {
 
 // Rule is a rule that a training learned: where a path along Body leads from a source to a target,
 // the source is linked to the target by an edge of a relation, with probability Confidence. Of
-// Tries targets that paths from a sample of sources led to, Hits were linked to.
+// Tries targets that paths from a sample of sources led to, Hits were linked to. Chance is what
+// Confidence would be if nodes were targets as often as they are for all sources.
 type Rule struct {
 	Relation   string     `json:"relation"`
 	Inverse    bool       `json:"inverse,omitzero"` // the path leads from the target of the link to its source
 	Body       []RuleStep `json:"body"`
 	Confidence float64    `json:"confidence"`
+	Chance     float64    `json:"chance"`
 	Hits       int        `json:"hits"`
 	Tries      int        `json:"tries"`
 }
@@ -206,6 +208,9 @@ type RuleStep struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (r Rule) MarshalJSON() ([]byte, error) { return wire.Object(r) }
+
+// Against reports whether the rule speaks against the links that it leads to.
+func (r Rule) Against() bool { return r.Confidence < r.Chance }
 
 // String returns the rule as people read it, likes(X, Y) <- follows(X, Z), likes(Z, Y), with "-"
 // for the relation without a name.
@@ -284,7 +289,7 @@ func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]
 // rule returns a rule with the names of its relations.
 func (tx *Tx) rule(r *model.Rule) Rule {
 	name := func(d int32) string { return tx.meta().Relations[d/2].Name }
-	out := Rule{Relation: name(r.Head), Inverse: r.Head%2 == 1, Confidence: r.Confidence, Hits: r.Hits, Tries: r.Tries}
+	out := Rule{Relation: name(r.Head), Inverse: r.Head%2 == 1, Confidence: r.Confidence, Chance: r.Chance, Hits: r.Hits, Tries: r.Tries}
 	for _, d := range r.Body {
 		out.Body = append(out.Body, RuleStep{name(d), d%2 == 1})
 	}

@@ -345,11 +345,13 @@ func (r *relational) slopes(t *nn.Tape, x []float32) (odds float64, slopes []flo
 
 // Rule is a rule that a training learned: a path along Body from a source leads to a target of Head
 // with probability Confidence. Of Tries targets that such paths led to from a sample of sources,
-// Hits were linked to.
+// Hits were linked to. Chance is what Confidence would be if nodes were targets as often as they
+// are for all sources. A rule with more chance than confidence speaks against its targets.
 type Rule struct {
 	Head        graph.Direction
 	Body        []graph.Direction
 	Confidence  float64
+	Chance      float64
 	Hits, Tries int
 }
 
@@ -364,7 +366,7 @@ type Reason struct {
 // ruleOf returns a rule in its public form.
 func ruleOf(head graph.Direction, r *rules.Rule) Rule {
 	hits, tries := r.Total()
-	return Rule{head, slices.Clone(r.Body[:r.Len]), r.Confidence(), int(hits), int(tries)}
+	return Rule{head, slices.Clone(r.Body[:r.Len]), r.Confidence(), r.ByChance(), int(hits), int(tries)}
 }
 
 // Rules returns the rules that the model has learned for links of a direction, the most confident
@@ -373,7 +375,8 @@ func (s *Scorer) Rules(head graph.Direction) (all []Rule) {
 	if !s.Relational() {
 		return nil
 	}
-	learned := s.belief.relational.set.Rules(head)
+	set := s.belief.relational.set
+	learned := slices.Concat(set.Rules(head), set.Against(head))
 	for i := range learned {
 		all = append(all, ruleOf(head, &learned[i]))
 	}
@@ -381,8 +384,8 @@ func (s *Scorer) Rules(head graph.Direction) (all []Rule) {
 	return all
 }
 
-// Reasons returns the n most confident rules that lead from the source of a pair to its target,
-// with up to the given number of paths each. It returns nil if the world asks for no relation, or
+// Reasons returns the n most confident rules that lead from the source of a pair to its target, and
+// the n rules that speak most against it, with up to the given number of paths each. It returns nil if the world asks for no relation, or
 // the model has learned none.
 func (s *Scorer) Reasons(w World, p Pair, n, paths int) (all []Reason) {
 	if !s.answersRelation(w) {

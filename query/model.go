@@ -62,6 +62,7 @@ func modelActions() []action {
 			name: "SHOW RULES", access: reads | joins, run: viewing((*run).showRules),
 			columns: []column{
 				{name: "rule"}, {"confidence", "share of the targets that its paths lead to and that are linked to"},
+				{"chance", "the same if nodes were targets as often as for all sources; a rule with less confidence speaks against a link"},
 				{"hits", "such targets of a sample of sources"}, {"tries", "targets that its paths lead to"},
 			},
 		},
@@ -350,7 +351,7 @@ func (r *run) showRules(s *parse.Statement) {
 		return
 	}
 	for _, rule := range all[:min(top, len(all))] {
-		r.rows.add(rule.String(), rule.Confidence, int64(rule.Hits), int64(rule.Tries))
+		r.rows.add(rule.String(), rule.Confidence, rule.Chance, int64(rule.Hits), int64(rule.Tries))
 	}
 	if len(all) == 0 {
 		r.rows.note("no rules are learned for this relation: TRAIN MODEL without VIA learns them, on a graph of several relations")

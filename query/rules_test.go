@@ -34,6 +34,9 @@ func TestShowRules(t *testing.T) {
 	if at < 0 {
 		t.Fatalf("no rule %s in %v", rule, rows.Rows)
 	}
+	if r := rows.Rows[at]; r[1].(float64) <= r[2].(float64) {
+		t.Errorf("the rule has confidence %v, by chance %v", r[1], r[2])
+	}
 	if first := run("SHOW RULES FOR likes TOP 1"); len(first.Rows) != 1 || first.Rows[0][0] != rows.Rows[0][0] {
 		t.Errorf("TOP 1 is %v, want %v", first.Rows, rows.Rows[0])
 	}

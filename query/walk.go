@@ -182,7 +182,11 @@ func (rows *Rows) reasons(r *db.Reasons) {
 		rows.add("source", s.Node.Literal(), s.Score, s.Weight*s.Score, s.Weight)
 	}
 	for _, rule := range r.Rules {
-		rows.add("rule", rule.String(), rule.Confidence, nil, nil)
+		kind := "rule"
+		if rule.Against() {
+			kind = "rule against"
+		}
+		rows.add(kind, rule.String(), rule.Confidence, nil, nil)
 		for _, path := range rule.Paths {
 			rows.add("because", rule.Edges(path), nil, nil, nil)
 		}

@@ -150,6 +150,9 @@ func (k *knowledge) byRules(ctx context.Context, g *db.DB, questions []kgQuestio
 func scoresByRules(rows map[db.RuleStep]map[string][]string, rules []db.Rule, source string) map[string]float64 {
 	evidence, fired := map[string]float64{}, map[string]int{}
 	for _, r := range rules { // the most confident first
+		if r.Against() {
+			continue
+		}
 		for e := range endsOf(rows, r.Body, source) {
 			if fired[e]++; fired[e] <= rulesOf {
 				evidence[e] -= math.Log1p(-min(r.Confidence, .999))

@@ -97,8 +97,11 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 		place += ", to which it was added for this explanation"
 	}
 	all = append(all, place+".")
-	for _, rule := range r.Rules[:min(2, len(r.Rules))] {
-		all = append(all, ruleSentence(&rule))
+	shown := map[bool]int{}
+	for _, rule := range r.Rules {
+		if shown[rule.Against()]++; shown[rule.Against()] <= 2 {
+			all = append(all, ruleSentence(&rule))
+		}
 	}
 	for _, w := range r.Words[:min(2, len(r.Words))] {
 		all = append(all, wordSentence(&w, source, target))
@@ -115,7 +118,10 @@ func sentences(r *db.Reasons, shared sharedNodes, directed bool) []string {
 
 // ruleSentence says that a rule leads to the link, and over which nodes.
 func ruleSentence(r *db.Reason) string {
-	s := fmt.Sprintf("A rule that holds for %s of its cases leads here, %v", percent(r.Confidence), r.Rule)
+	s := fmt.Sprintf("A rule that holds for %s of its cases, by chance for %s, leads here, %v", percent(r.Confidence), percent(r.Chance), r.Rule)
+	if r.Against() {
+		s = fmt.Sprintf("A rule speaks against it: it holds for %s of its cases, by chance for %s, %v", percent(r.Confidence), percent(r.Chance), r.Rule)
+	}
 	if len(r.Paths) > 0 {
 		s += ": " + r.Edges(r.Paths[0])
 	}

@@ -19,6 +19,8 @@ const (
 	colThree
 	colThreeAll
 	colPaths
+	colAgainst
+	colAgainstMost
 	colAlike
 	colAlikeBest
 	colAlikeMean
@@ -56,7 +58,7 @@ const KnownColumn = colKnown
 var names = [Len]string{
 	colAll: "rules, all", colNoisy: "rules, best five", colBest: "best rule", colSecond: "second rule", colRules: "number of rules",
 	colOne: "best rule of one edge", colTwo: "best rule of two edges", colTwoAll: "rules of two edges", colThree: "best rule of three edges",
-	colThreeAll: "rules of three edges", colPaths: "paths of rules", colAlike: "nodes alike", colAlikeBest: "nodes alike, best",
+	colThreeAll: "rules of three edges", colPaths: "paths of rules", colAgainst: "rules against", colAgainstMost: "rule against, most", colAlike: "nodes alike", colAlikeBest: "nodes alike, best",
 	colAlikeMean: "nodes alike, mean", colShared: "like known targets", colSharedBest: "like known targets, best",
 	colFrequency: "frequency as a target", colInRange: "has been a target", colDegree: "edges of the target", colJoined: "joined otherwise",
 	colMutual: "an edge back", colRank: "PageRank", colRankBy: "PageRank by the relation", colSourceDegree: "edges of the source",
@@ -75,6 +77,8 @@ func Tells(col int) string {
 	switch col {
 	case colAll, colNoisy, colBest, colSecond, colRules, colOne, colTwo, colTwoAll, colThree, colThreeAll, colPaths, colNoisyRank, colNoisyPart:
 		return "the rules that lead from {source} to {target}"
+	case colAgainst, colAgainstMost:
+		return "the rules that speak against a link from {source} to {target}"
 	case colAlike, colAlikeBest, colAlikeMean, colAlikeRank, colAlikePart:
 		return "what nodes like {source} are linked to"
 	case colShared, colSharedBest, colSharedRank:
@@ -214,6 +218,7 @@ func (r *Reader) Columns(i int, x []float32) {
 	x[colBest], x[colSecond], x[colRules] = logit(f.best[0]), logit(f.best[1]), log(float32(f.rules), 1)
 	x[colOne], x[colTwo], x[colThree] = logit(f.top[0]), logit(f.top[1]), logit(f.top[2])
 	x[colTwoAll], x[colThreeAll], x[colPaths] = log(f.two, 1e-3), log(f.long, 1e-3), log(f.paths, 1)
+	x[colAgainst], x[colAgainstMost] = min(f.against, mostDoubt), f.doubt
 	x[colAlike], x[colAlikeBest], x[colAlikeMean] = log(f.alike.sum, 1e-3), logit(f.alike.best), log(f.alike.mean, 1e-3)
 	x[colShared], x[colSharedBest] = log(f.shared.sum, 1e-3), logit(f.shared.best)
 	x[colFrequency] = float32(math.Log((float64(f.frequency) + 0.1) / (of.Edges + 10)))

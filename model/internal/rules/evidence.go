@@ -15,6 +15,8 @@ type found struct {
 	top            [MaxLen]float32 // confidence of its best rule by length
 	paths          float32
 	noisy          float32   // evidence of its best rules
+	against        float32   // sum of the doubts of the rules against it
+	doubt          float32   // the largest of these
 	alike          constants // what nodes that share a neighbour with the source are linked to
 	shared         constants // neighbours that it shares with targets of the source
 	rank, rankBy   float32   // PageRank from the source over all relations and over the one asked for
@@ -87,6 +89,7 @@ func (r *Reader) Open(g graph.Typed, set *Set, source ID, head Direction) {
 	}
 	r.rank()
 	r.gathered = len(r.found)
+	r.followAgainst()
 	r.complete(0)
 	r.readJoined()
 	r.compare()
@@ -179,6 +182,25 @@ func (r *Reader) followRules() {
 				f.two += adds[b]
 			case 3:
 				f.long += adds[b]
+			}
+		}
+	})
+}
+
+// mostDoubt is the largest sum of doubts that counts.
+const mostDoubt = 10
+
+// followAgainst reads the rules against links of the head. No node becomes a candidate by them.
+func (r *Reader) followAgainst() {
+	against := r.set.Against(r.head)
+	r.walker.start(r.g, r.source)
+	r.walker.each(against, func(i int, ends *layer) {
+		doubt := against[i].Doubt()
+		for _, y := range ends.nodes {
+			if at := r.nodes.find(y); at >= 0 && ends.of(y) > 0 {
+				f := &r.found[at]
+				f.against += doubt
+				f.doubt = max(f.doubt, doubt)
 			}
 		}
 	})

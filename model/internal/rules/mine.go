@@ -23,6 +23,9 @@ const (
 	keptShort     = 200  // rules of one or two edges, the most confident ones
 	keptLong      = 100  // rules of three edges
 	leastKept     = .003 // confidence of the least confident rule
+	drawnPairs    = 200  // pairs that are not linked, whose paths of one and two edges become bodies of rules against links
+	triedAgainst  = 100  // such bodies that are counted, the most frequent ones
+	keptAgainst   = 20   // such rules, the ones with the largest doubt
 	frequent      = 100  // nodes of Set.Frequent
 	profiled      = 2000 // targets of a head whose directions make its profile
 )
@@ -40,7 +43,9 @@ func Mine(ctx context.Context, t *Table, seed uint64, done func()) (*Set, error)
 		defer walkers.Put(w)
 		m := miner{table: t, head: d, walker: w, rng: rand.New(rand.NewPCG(seed, uint64(d))), support: map[[MaxLen]Direction]int{}}
 		h := &s.heads[d]
-		h.rules = m.mine(pairs[d/2], targets[t.Inverse(d)])
+		m.measure(targets[d])
+		h.rules, h.against = m.mine(pairs[d/2], targets[t.Inverse(d)]), m.mineAgainst(targets[t.Inverse(d)], targets[d])
+		m.forget(targets[d])
 		h.profile, h.frequent = t.profile(targets[d]), t.frequent(targets[d], t.Inverse(d))
 		done()
 	})
@@ -106,6 +111,29 @@ type miner struct {
 	support map[[MaxLen]Direction]int // by body, unused directions -1: pairs that it joins
 	seen    map[[MaxLen]Direction]struct{}
 	walker  *walker
+	chance  []float32 // by node: the share of the head's edges that lead to it
+}
+
+// measure sets the chance of the targets of the head.
+func (m *miner) measure(targets []ID) {
+	if m.chance == nil {
+		m.chance = make([]float32, m.table.NumNodes())
+	}
+	edges := float32(0)
+	for _, y := range targets {
+		m.chance[y] = float32(len(m.table.Row(y, m.table.Inverse(m.head))))
+		edges += m.chance[y]
+	}
+	for _, y := range targets {
+		m.chance[y] /= edges
+	}
+}
+
+// forget clears the chance of targets.
+func (m *miner) forget(targets []ID) {
+	for _, y := range targets {
+		m.chance[y] = 0
+	}
 }
 
 // mine counts the bodies that join sampled pairs, tries the most frequent ones from sampled
@@ -131,11 +159,36 @@ func (m *miner) mine(pairs [][2]ID, sources []ID) []Rule {
 	})
 	m.try(all, sources[first:min(triedSources, len(sources))])
 	all = slices.DeleteFunc(all, func(r Rule) bool {
-		hits, _ := r.Total()
-		return hits < 1 || r.Confidence() <= leastKept
+		return r.Confidence() <= leastKept || !r.supports()
 	})
 	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Confidence(), a.Confidence()) })
 	all = limited(all, keptShort, keptLong)
+	slices.SortFunc(all, compareBodies)
+	return append([]Rule(nil), all...)
+}
+
+// mineAgainst is mine for rules against links. It counts the bodies that join sources with targets
+// of the head that they are not linked to.
+func (m *miner) mineAgainst(sources, targets []ID) []Rule {
+	if len(sources) == 0 {
+		return nil
+	}
+	clear(m.support)
+	for range drawnPairs {
+		x, y := sources[m.rng.IntN(len(sources))], targets[m.rng.IntN(len(targets))]
+		if _, linked := slices.BinarySearch(m.table.Row(x, m.head), y); x != y && !linked {
+			m.read(x, y, false)
+		}
+	}
+	all := m.candidates()
+	all = all[:min(triedAgainst, len(all))]
+	slices.SortFunc(all, compareBodies)
+	sources = slices.Clone(sources)
+	m.rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	m.try(all, sources[:min(triedSources, len(sources))])
+	all = slices.DeleteFunc(all, func(r Rule) bool { return !r.opposes() })
+	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Doubt(), a.Doubt()) })
+	all = all[:min(keptAgainst, len(all))]
 	slices.SortFunc(all, compareBodies)
 	return append([]Rule(nil), all...)
 }
@@ -255,19 +308,22 @@ func (m *miner) try(all []Rule, sources []ID) {
 	for _, x := range sources {
 		linked := m.table.Row(x, m.head)
 		m.walker.start(m.table, x)
-		m.walker.each(all, func(i int, ends *layer) { all[i].count(ends, linked) })
+		m.walker.each(all, func(i int, ends *layer) { all[i].count(ends, linked, m.chance) })
 	}
 }
 
 // count counts the ends of the paths from a source, and the ones among the nodes that it is linked
-// to.
-func (r *Rule) count(ends *layer, linked []ID) {
+// to. chance has the share of edges that lead to each node.
+func (r *Rule) count(ends *layer, linked []ID, chance []float32) {
 	var tries [bins]uint32
+	share := float32(0)
 	for _, y := range ends.nodes {
 		if n := ends.of(y); n > 0 {
 			tries[bin(n)]++
+			share += chance[y]
 		}
 	}
+	r.Chance += float32(len(linked)) * share
 	for b, n := range tries {
 		r.Tries[b] += n
 	}

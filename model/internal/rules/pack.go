@@ -22,17 +22,23 @@ func (s *Set) Marshal() []byte {
 		for _, p := range h.profile {
 			b = binary.LittleEndian.AppendUint16(b, packShare(p))
 		}
-		b = binary.AppendUvarint(b, uint64(len(h.rules)))
-		for _, r := range h.rules {
-			b = append(b, byte(r.Len))
-			for _, d := range r.path() {
-				b = binary.AppendUvarint(b, uint64(d))
-			}
-			for k := range bins {
-				b = binary.AppendUvarint(b, uint64(r.Hits[k]))
-				b = binary.AppendUvarint(b, uint64(r.Tries[k]))
-			}
+		b = appendRules(appendRules(b, h.rules), h.against)
+	}
+	return b
+}
+
+func appendRules(b []byte, all []Rule) []byte {
+	b = binary.AppendUvarint(b, uint64(len(all)))
+	for _, r := range all {
+		b = append(b, byte(r.Len))
+		for _, d := range r.path() {
+			b = binary.AppendUvarint(b, uint64(d))
 		}
+		for k := range bins {
+			b = binary.AppendUvarint(b, uint64(r.Hits[k]))
+			b = binary.AppendUvarint(b, uint64(r.Tries[k]))
+		}
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(r.Chance))
 	}
 	return b
 }
@@ -52,10 +58,7 @@ func Unmarshal(b []byte) (*Set, error) {
 		for k := range h.profile {
 			h.profile[k] = unpackShare(d.uint16())
 		}
-		h.rules = made[Rule](d.len(2))
-		for k := range h.rules {
-			d.rule(&h.rules[k], len(s.heads))
-		}
+		h.rules, h.against = d.rules(len(s.heads)), d.rules(len(s.heads))
 	}
 	if !d.broken && len(d.rest) > 0 {
 		d.broken = true
@@ -80,6 +83,15 @@ func made[T any](n int) []T {
 	return make([]T, n)
 }
 
+// rules decodes rules over directions below a number.
+func (d *decoder) rules(directions int) []Rule {
+	all := made[Rule](d.len(2 + 2*bins + 4))
+	for k := range all {
+		d.rule(&all[k], directions)
+	}
+	return all
+}
+
 // rule decodes a rule over directions below a number.
 func (d *decoder) rule(r *Rule, directions int) {
 	r.Len = int8(d.uint(MaxLen))
@@ -92,6 +104,7 @@ func (d *decoder) rule(r *Rule, directions int) {
 	for k := range bins {
 		r.Hits[k], r.Tries[k] = uint32(d.uint(math.MaxUint32)), uint32(d.uint(math.MaxUint32))
 	}
+	r.Chance = d.float32()
 }
 
 // decoder reads numbers. After a mistake it reads zeros.
@@ -114,6 +127,18 @@ func (d *decoder) uint(most uint64) uint64 {
 // len reads the number of values that follow, of at least the given number of bytes each.
 func (d *decoder) len(bytes int) int { return int(d.uint(uint64(len(d.rest) / bytes))) }
 
+// float32 reads a finite number that is not negative.
+func (d *decoder) float32() float32 {
+	if len(d.rest) < 4 {
+		d.broken = true
+		return 0
+	}
+	v := math.Float32frombits(binary.LittleEndian.Uint32(d.rest))
+	d.rest = d.rest[4:]
+	d.broken = d.broken || !(v >= 0 && v <= math.MaxFloat32)
+	return v
+}
+
 func (d *decoder) uint16() uint16 {
 	if len(d.rest) < 2 {
 		d.broken = true
@@ -128,7 +153,7 @@ func (d *decoder) uint16() uint16 {
 func (s *Set) Bytes() (n int) {
 	for i := range s.heads {
 		h := &s.heads[i]
-		n += 128 + 64*len(h.rules) + 4*(len(h.frequent)+len(h.profile))
+		n += 128 + 64*(len(h.rules)+len(h.against)) + 4*(len(h.frequent)+len(h.profile))
 	}
 	return n
 }
@@ -163,13 +188,19 @@ func (s *Set) Renamed(relations int, node func(ID) (ID, bool), direction func(Di
 				to.frequent = append(to.frequent, v)
 			}
 		}
-		for _, r := range h.rules {
-			if r.rename(direction) {
-				to.rules = append(to.rules, r)
-			}
-		}
-		slices.SortFunc(to.rules, compareBodies)
+		to.rules, to.against = renamed(h.rules, direction), renamed(h.against, direction)
 	}
+	return out
+}
+
+// renamed returns the rules all of whose directions have numbers, under these.
+func renamed(all []Rule, direction func(Direction) (Direction, bool)) (out []Rule) {
+	for _, r := range all {
+		if r.rename(direction) {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, compareBodies)
 	return out
 }
 

@@ -15,21 +15,28 @@ type Reason struct {
 	Paths [][]ID
 }
 
-// Reasons returns the n most confident rules of a head that lead from x to y, with up to the given
-// number of paths each.
-func (s *Set) Reasons(g graph.Typed, x, y ID, head Direction, n, paths int) (all []Reason) {
-	rules, w := s.Rules(head), new(walker)
+// Reasons returns the n most confident rules of a head that lead from x to y, and the n rules that
+// speak most against it, with up to the given number of paths each.
+func (s *Set) Reasons(g graph.Typed, x, y ID, head Direction, n, paths int) []Reason {
+	all, against := firing(g, s.Rules(head), x, y), firing(g, s.Against(head), x, y)
+	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Rule.Confidence(), a.Rule.Confidence()) })
+	slices.SortStableFunc(against, func(a, b Reason) int { return cmp.Compare(b.Rule.Doubt(), a.Rule.Doubt()) })
+	all = slices.Concat(all[:min(n, len(all))], against[:min(n, len(against))])
+	for i := range all {
+		bind(g, []ID{x}, all[i].Rule.path(), y, paths, &all[i].Paths)
+	}
+	return all
+}
+
+// firing returns the rules that lead from x to y.
+func firing(g graph.Typed, rules []Rule, x, y ID) (all []Reason) {
+	w := new(walker)
 	w.start(g, x)
 	w.each(rules, func(i int, ends *layer) {
 		if n := ends.of(y); n > 0 && len(ends.nodes) <= mostEnds {
 			all = append(all, Reason{Rule: rules[i], Count: int(n)})
 		}
 	})
-	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(b.Rule.Confidence(), a.Rule.Confidence()) })
-	all = all[:min(n, len(all))]
-	for i := range all {
-		bind(g, []ID{x}, all[i].Rule.path(), y, paths, &all[i].Paths)
-	}
 	return all
 }
 

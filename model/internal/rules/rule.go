@@ -32,6 +32,9 @@ type Rule struct {
 	// Tries counts the targets that paths of a sample of sources lead to, by the number of these
 	// paths, and Hits the ones among them that the source is linked to.
 	Hits, Tries [bins]uint32
+	// Chance is the number of hits if the targets of these sources were drawn by how often nodes are
+	// targets of the head.
+	Chance float32
 }
 
 // bins is the number of classes of numbers of paths: 1, 2, 3 to 4, 5 to 8, 9 and more.
@@ -83,6 +86,37 @@ func (r *Rule) confidences() (c [bins]float32) {
 	return c
 }
 
+// A rule tells something if its hits are more than mostChance or less than leastChance times what
+// chance gives, by twice their standard deviation at least.
+const (
+	mostChance  = 1.1
+	leastChance = 0.7
+)
+
+// supports reports whether the rule has more hits than chance gives.
+func (r *Rule) supports() bool {
+	hits, _ := r.Total()
+	return hits-2*math.Sqrt(hits) > mostChance*float64(r.Chance) || hits > 0 && r.Chance == 0
+}
+
+// opposes reports whether the rule has fewer hits than chance gives.
+func (r *Rule) opposes() bool {
+	hits, _ := r.Total()
+	return hits+2*math.Sqrt(hits+1) < leastChance*float64(r.Chance)
+}
+
+// ByChance returns what the confidence would be by Chance.
+func (r *Rule) ByChance() float64 {
+	_, tries := r.Total()
+	return float64(r.Chance) / (tries + pessimism)
+}
+
+// Doubt returns by how much the rule lowers the log-odds of a link, against chance.
+func (r *Rule) Doubt() float32 {
+	hits, _ := r.Total()
+	return max(0, float32(math.Log((float64(r.Chance)+1)/(hits+1))))
+}
+
 // compareBodies orders rules by body, so that rules that begin with the same path are adjacent.
 func compareBodies(a, b Rule) int { return slices.Compare(a.path(), b.path()) }
 
@@ -100,6 +134,7 @@ type Set struct {
 // head is what was mined for a direction.
 type head struct {
 	rules    []Rule    // ascending by body
+	against  []Rule    // rules whose targets are seldom linked to, ascending by body
 	frequent []ID      // the nodes that most edges lead to, the most frequent first
 	profile  []float32 // by direction: the share of the targets that have a row of it
 	counts   counts
@@ -125,6 +160,9 @@ func (s *Set) of(d Direction) head {
 
 // Rules returns the rules of a head. They ascend by body.
 func (s *Set) Rules(d Direction) []Rule { return s.of(d).rules }
+
+// Against returns the rules that speak against links of a head. They ascend by body.
+func (s *Set) Against(d Direction) []Rule { return s.of(d).against }
 
 func (s *Set) frequent(d Direction) []ID     { return s.of(d).frequent }
 func (s *Set) profile(d Direction) []float32 { return s.of(d).profile }

@@ -236,8 +236,8 @@ func TestMine(t *testing.T) {
 		}
 	}
 	renamed := set.Renamed(4, func(u ID) (ID, bool) { return u + 1, true }, func(d Direction) (Direction, bool) { return d + 2, d < 4 })
-	if len(renamed.Rules(2)) == 0 || len(renamed.Rules(6)) > 0 {
-		t.Errorf("renamed, the heads have %d and %d rules", len(renamed.Rules(2)), len(renamed.Rules(6)))
+	if len(renamed.Rules(4)) == 0 || len(renamed.Rules(6)) > 0 {
+		t.Errorf("renamed, the heads have %d and %d rules", len(renamed.Rules(4)), len(renamed.Rules(6)))
 	}
 	for _, r := range renamed.Rules(4) {
 		if slices.Max(r.path()) > 5 || slices.Min(r.path()) < 2 {
@@ -350,6 +350,119 @@ func TestReader(t *testing.T) {
 		best := used.Best(3, func(v ID) bool { return v >= people })
 		if len(best) != 3 || slices.Min(best) < people {
 			t.Fatalf("the best things of %d are %v", u, best)
+		}
+	}
+}
+
+// opposed returns edges of people who follow others, like things at random, some more often than
+// others, and like nothing that people hide whom they follow; and visits that tell nothing.
+func opposed(rng *rand.Rand, people, things int) (all []Edge) {
+	follows, hides := make([][]int, people), make([][]int, people)
+	for u := range people {
+		for range 4 {
+			if v := rng.IntN(people); v != u && !slices.Contains(follows[u], v) {
+				follows[u] = append(follows[u], v)
+				all = append(all, Edge{ID(u), ID(v), 0})
+			}
+		}
+		for range 5 {
+			if p := rng.IntN(things); !slices.Contains(hides[u], p) {
+				hides[u] = append(hides[u], p)
+				all = append(all, Edge{ID(u), ID(people + p), 2})
+			}
+		}
+	}
+	for u := range people {
+		near := map[int]bool{}
+		for _, v := range follows[u] {
+			for _, p := range hides[v] {
+				near[p] = true
+			}
+		}
+		for p := range things {
+			if !near[p] && rng.IntN(things) < 8*p/things {
+				all = append(all, Edge{ID(u), ID(people + p), 1})
+			}
+		}
+		for range 4 {
+			if v := rng.IntN(people); v != u && !slices.Contains(all, Edge{ID(u), ID(v), 3}) {
+				all = append(all, Edge{ID(u), ID(v), 3})
+			}
+		}
+	}
+	return all
+}
+
+// Mining finds the rule that speaks against likes, with the hits that chance gives, and no rule over
+// visits, which tell nothing.
+func TestMineAgainst(t *testing.T) {
+	t.Parallel()
+	const people, things = 150, 80
+	edges := opposed(rand.New(rand.NewPCG(6, 6)), people, things)
+	g := NewTable(people+things, []bool{true, true, true, true}, slices.Values(edges))
+	set, err := Mine(context.Background(), g, 5, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	likes := 0
+	for _, e := range edges {
+		if e.Relation == 1 {
+			likes++
+		}
+	}
+	var tries, chance float64
+	for u := range ID(people) {
+		if len(g.Row(u, 2)) == 0 {
+			continue
+		}
+		hidden := map[ID]bool{}
+		for _, v := range g.Row(u, 0) {
+			for _, y := range g.Row(v, 4) {
+				hidden[y] = true
+			}
+		}
+		for y := range hidden {
+			tries++
+			chance += float64(len(g.Row(u, 2))) * float64(len(g.Row(y, 3))) / float64(likes)
+		}
+	}
+	found := false
+	for _, r := range set.Against(2) {
+		if slices.Equal(r.path(), []Direction{0, 4}) {
+			found = true
+			if h, n := r.Total(); h != 0 || n != tries || math.Abs(float64(r.Chance)-chance) > 1e-3*chance {
+				t.Errorf("likes <- follows, hides has %v of %v, by chance %v; want 0 of %v, by chance %v", h, n, r.Chance, tries, chance)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("likes <- follows, hides is not among %d rules against likes", len(set.Against(2)))
+	}
+	for _, r := range slices.Concat(set.Rules(2), set.Against(2)) {
+		if slices.ContainsFunc(r.path(), func(d Direction) bool { return d/2 == 3 }) && r.Len < MaxLen {
+			t.Errorf("visits tell something: likes <- %v, %v, by chance %v", r.path(), r.Confidence(), r.ByChance())
+		}
+	}
+	var reader Reader
+	x := ID(7)
+	reader.Open(g, set, x, 2)
+	against := map[ID]bool{}
+	for _, v := range g.Row(x, 0) {
+		for _, y := range g.Row(v, 4) {
+			against[y] = true
+		}
+	}
+	for _, u := range reader.Candidates() {
+		columns := make([]float32, Len)
+		reader.Columns(reader.Number(u), columns)
+		if against[u] && columns[colAgainstMost] <= 0 {
+			t.Errorf("nothing speaks against %d, which somebody hides", u)
+		}
+	}
+	for y := range against {
+		reasons := set.Reasons(g, x, y, 2, 3, 2)
+		if !slices.ContainsFunc(reasons, func(r Reason) bool { return slices.Equal(r.Rule.path(), []Direction{0, 4}) && len(r.Paths) > 0 }) {
+			t.Errorf("no reason speaks against %d", y)
 		}
 	}
 }

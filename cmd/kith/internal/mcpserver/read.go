@@ -112,7 +112,7 @@ func predictingTools() []tool {
 		},
 		{
 			name: "why", title: "Explain a predicted link", run: (*call).why,
-			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), rule (a rule over relations that leads from source to target, with its confidence as value) and because (the links that bind its variables), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
+			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), rule (a rule over relations that leads from source to target, with its confidence as value), rule against (one that speaks against the link) and because (the links that bind its variables), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
 			arguments: slices.Concat([]field{nodeField("source", "where the link begins"), nodeField("target", "where it ends")},
 				candidateFields(walked), []field{relationField("explain a link of this relation"), weightsField(), modelField()}),
 			columns: []field{
