@@ -466,3 +466,24 @@ func TestMineAgainst(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkReader reads the evidence for a question, with the columns of all candidates.
+func BenchmarkReader(b *testing.B) {
+	const people, things = 4000, 1000
+	g := NewTable(people+things, []bool{true, true, true}, slices.Values(planted(rand.New(rand.NewPCG(3, 3)), people, things)))
+	set, err := Mine(context.Background(), g, 5, func() {})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var r Reader
+	x := make([]float32, Len)
+	u := ID(0)
+	for b.Loop() {
+		r.Open(g, set, u%people, 2)
+		for i := range r.Candidates() {
+			r.Columns(i, x)
+		}
+		u++
+	}
+	b.ReportMetric(float64(g.edges), "edges")
+}
