@@ -399,3 +399,48 @@ func TestAddedWeights(t *testing.T) {
 		}
 	}
 }
+
+// The candidates of a list stand for all nodes that are not linked, the nodes that no evidence
+// leads to included.
+func TestListStandsForAll(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(8, 8))
+	edges, n := socialEdges(rng, 160, 80)
+	n += 500 // nodes without edges
+	g := rules.NewTable(n, socialKinds, slices.Values(edges))
+	set, err := rules.Mine(context.Background(), g, 1, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, sc := &relational{set: set}, new(scratch)
+	for _, e := range edges[:50] {
+		head := rules.Direction(2 * e.Relation)
+		sc.evidence.Open(g, set, e.U, head)
+		known, reached := g.Row(e.U, head), sc.evidence.Candidates()
+		list := r.list(rng, sc, World{Typed: g, Head: head}, Pair{Source: e.U, Target: e.V}, known)
+		if list.nodes[list.ranked.link] != e.V {
+			t.Fatalf("the link is %d, want %d", list.nodes[list.ranked.link], e.V)
+		}
+		var near, far float64
+		for i, by := range list.ranked.standsFor {
+			u := list.nodes[list.ranked.from+i]
+			if _, linked := slices.BinarySearch(known, u); linked || u == e.U {
+				t.Errorf("%d is a candidate of %d", u, e.U)
+			}
+			if slices.Contains(reached, u) {
+				near += math.Exp(by)
+			} else {
+				far += math.Exp(by)
+			}
+		}
+		unlinked := 0
+		for _, u := range reached {
+			if _, linked := slices.BinarySearch(known, u); !linked {
+				unlinked++
+			}
+		}
+		if want := float64(n - len(reached)); math.Abs(near-float64(unlinked)) > 1e-6*near || math.Abs(far-want) > 1e-6*far {
+			t.Errorf("candidates stand for %v near and %v far nodes, want %d and %v", near, far, unlinked, want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ const (
 	relationShare  = 20      // at most one edge in so many is hidden
 	relationHard   = 50      // candidates of a choice that evidence ranks high
 	relationAny    = 30      // other candidates
+	relationFar    = 10      // nodes that no evidence leads to
 	relationLevel  = 20      // candidates that the level is fitted to, drawn from all
 	relationSkip   = 3       // of the links that no evidence leads to, one in so many is learned
 	blendedLists   = 900     // lists at most that the weights of the added scores are fitted to
@@ -361,7 +362,9 @@ func (l *relationLearner) read(ctx context.Context, r *relational, seed uint64, 
 
 // list reads the list of a link of a source that is linked to some nodes. A candidate that is drawn
 // from the others stands for several: without this, a network would learn that the candidates that
-// evidence ranks high, which are all there, are seldom links.
+// evidence ranks high, which are all there, are seldom links. Some candidates stand for the nodes
+// that no evidence leads to: without them, a network would not know how far below the others they
+// are.
 func (r *relational) list(rng *rand.Rand, t *scratch, w World, link Pair, linked []ID) relationList {
 	list := relationList{source: link.Source, head: w.Head}
 	ranked, levelled := &list.ranked, &list.level
@@ -378,9 +381,16 @@ func (r *relational) list(rng *rand.Rand, t *scratch, w World, link Pair, linked
 	for _, k := range nn.Subset(rng, len(pool)-hard, min(relationAny, len(pool)-hard)) {
 		chosen = append(chosen, pool[hard+k])
 	}
+	drawn := len(chosen) - 1 - hard
+	chosen = append(chosen, t.farFrom(rng, w, link, linked)...)
+	far := len(chosen) - 1 - hard - drawn
 	ranked.standsFor = make([]float64, len(chosen)-1)
-	for k := hard; k < len(ranked.standsFor); k++ {
-		ranked.standsFor[k] = math.Log(float64(len(pool)-hard) / float64(len(ranked.standsFor)-hard))
+	for k := range ranked.standsFor[hard:] {
+		by := float64(len(pool)-hard) / float64(drawn)
+		if k >= drawn {
+			by = float64(w.Typed.NumNodes()-len(candidates)) / float64(far)
+		}
+		ranked.standsFor[hard+k] = math.Log(by)
 	}
 	ranked.from, ranked.to, levelled.from = 1, len(chosen), len(chosen)
 	for _, k := range nn.Subset(rng, len(pool), min(relationLevel, len(pool))) {
@@ -403,6 +413,18 @@ func (r *relational) list(rng *rand.Rand, t *scratch, w World, link Pair, linked
 	}
 	levelled.added = ranked.added
 	return list
+}
+
+// farFrom draws nodes that the evidence on the tape does not lead to and that are no links, and
+// returns their numbers.
+func (t *scratch) farFrom(rng *rand.Rand, w World, link Pair, linked []ID) (numbers []int) {
+	for range relationFar {
+		u := ID(rng.IntN(w.Typed.NumNodes()))
+		if _, ok := slices.BinarySearch(linked, u); !ok && u != link.Source && u != link.Target && !t.evidence.Has(u) {
+			numbers = append(numbers, t.evidence.Number(u))
+		}
+	}
+	return numbers
 }
 
 // RelationPhases returns the phases of TrainRelations on a graph with the given numbers of
