@@ -255,3 +255,20 @@ func TestContentOfHistories(t *testing.T) {
 		t.Errorf("answers of another history: %v, want %v", got, want)
 	}
 }
+
+// The time of a SET and a question that sees it, where many nodes have properties.
+func BenchmarkSetThenPredict(b *testing.B) {
+	const nodes = 50_000
+	g := dbtest.Open(b, &db.Options{InMemory: true, Memory: 256 << 20})
+	update(b, g, func(tx *db.Tx) error {
+		for i := range nodes {
+			must(b, tx.PutEdge(i, (i+7)%nodes), tx.SetProperties(i, map[string]any{"kind": fmt.Sprint("k", i%97), "size": i}))
+		}
+		return nil
+	})
+	for i := 0; b.Loop(); i++ {
+		update(b, g, func(tx *db.Tx) error { return tx.SetProperties(i*31%nodes, map[string]any{"size": i}) })
+		_, err := g.Predict(context.Background(), db.PredictOptions{For: i % nodes, Among: db.Neighbors(2), NoCache: true})
+		must(b, err)
+	}
+}

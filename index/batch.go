@@ -421,6 +421,7 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	for _, c := range slices.Backward(b.record.values[len(before.record.values):]) {
 		b.now.properties.set(b.by, c.property, c.id, c.old)
 		b.now.Meta.countValue(c.property, c.value, c.old)
+		b.now.properties.forgetWords(b.by, c.property)
 	}
 	for _, k := range b.record.keys[len(before.record.keys):] {
 		delete(b.pending, k)
@@ -477,5 +478,8 @@ func (b *Batch) setValue(id ID, property uint16, v Value) {
 	b.record.values = append(b.record.values, valueChange{id: id, property: property, value: v, old: old})
 	b.now.properties.set(b.by, property, id, v)
 	b.now.Meta.countValue(property, old, v)
+	if !b.now.properties.keepsWords(property, id, &b.now.Meta) {
+		b.now.properties.forgetWords(b.by, property)
+	}
 	b.grown = b.grown || v.Kind() != NoValue
 }

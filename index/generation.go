@@ -343,7 +343,7 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	m.BaseNodes, m.BaseEdges, m.InRows, m.BaseProperties = m.Nodes, m.Edges, g.directed, len(m.Properties)
 	next.Graph, next.dict, next.nodes, next.log = g, base.dict, nodeRecords{base: base.nodes}, changeLog{start: m.Version}
 	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
-	next.properties = properties{base: base.properties, words: new(vocabulary)}
+	next.properties = properties{base: base.properties, words: newVocabularies(len(m.Properties))}
 	return &next
 }
 

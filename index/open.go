@@ -367,7 +367,8 @@ func (o *opener) features() error {
 
 // values reads the values of properties, or prepares to read them on demand.
 func (o *opener) values() (err error) {
-	if o.s.properties.words = new(vocabulary); o.cache != nil {
+	o.s.properties.words = newVocabularies(len(o.s.Meta.Properties))
+	if o.cache != nil {
 		o.s.properties.base, err = openProperties(o.r, o.cache, &o.s.Meta)
 		return err
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"kith/index/internal/block"
 	"kith/index/internal/column"
@@ -20,62 +22,102 @@ type properties struct {
 	base    *storedProperties // nil: no base, or it has no values
 	by      *pages.Owner      // may change the slice changed in place
 	changed []pages.Array[*Value]
-	kept    int64 // memory of the values in changed, in bytes
-	number  int   // number of the values in changed
-	words   *vocabulary
+	kept    int64         // memory of the values in changed, in bytes
+	number  int           // number of the values in changed
+	words   []*vocabulary // by property; nil or missing: not kept. by may change the slice in place
 }
 
-// vocabulary finds the words of nodes. What it learns from the values is a function of these, and
-// is learned when it is first asked for.
+// vocabulary finds the words of the values of a property. What it learns is a function of a sample
+// of the values, and is learned when it is first asked for.
 //
-// INVARIANT: versions of the properties that share a vocabulary have the same values.
+// INVARIANT: versions of the properties that share a vocabulary have the same sample.
 type vocabulary struct {
-	once sync.Once
-	of   []*word.Property // by property; nil: it has no words
-	any  bool
+	once    sync.Once
+	learned atomic.Pointer[vocabularyOf]
 }
 
-// vocabulary returns the words of the properties.
-func (p *properties) vocabulary(m *Meta) *vocabulary {
-	v := p.words
-	if v == nil {
-		v = new(vocabulary)
+type vocabularyOf struct {
+	kind  Kind           // of the property
+	shift int            // of 2^shift nodes, the sample has one
+	words *word.Property // nil: the property has no words
+}
+
+// newVocabularies returns vocabularies for a number of properties.
+func newVocabularies(n int) []*vocabulary {
+	all := make([]*vocabulary, n)
+	for i := range all {
+		all[i] = new(vocabulary)
+	}
+	return all
+}
+
+// wordsOf returns the words of a property; nil if it has none.
+func (p *properties) wordsOf(property uint16, m *Meta) *word.Property {
+	v := new(vocabulary)
+	if int(property) < len(p.words) && p.words[property] != nil {
+		v = p.words[property]
 	}
 	v.once.Do(func() {
-		for i, described := range m.Properties {
-			of := word.New(described.Name, described.Kind, p.sample(uint16(i), m), described.Nodes)
-			v.of, v.any = append(v.of, of), v.any || of != nil
-		}
+		described := &m.Properties[property]
+		shift := sampleShift(described.Nodes)
+		sample := p.sample(property, shift, m)
+		v.learned.Store(&vocabularyOf{described.Kind, shift, word.New(described.Name, described.Kind, sample, int64(len(sample))<<shift)})
 	})
-	return v
+	return v.learned.Load().words
 }
 
-// The words of a property are learned from most of its values, or from a sample of at least
-// sampledValues.
+// keepsWords reports whether the words of a property are known, and the same after the value of a
+// node has changed: the sample has another node.
+func (p *properties) keepsWords(property uint16, id ID, m *Meta) bool {
+	if int(property) >= len(p.words) || p.words[property] == nil {
+		return false
+	}
+	of, described := p.words[property].learned.Load(), &m.Properties[property]
+	return of != nil && of.kind == described.Kind && of.shift == sampleShift(described.Nodes) && !sampled(id, of.shift)
+}
+
+// forgetWords forgets the words of a property.
+func (p *properties) forgetWords(by *pages.Owner, property uint16) {
+	p.own(by, property)
+	p.words[property] = new(vocabulary)
+}
+
+// The words of a property are learned from most of its values, or from a sample of about
+// sampledValues or more.
 const sampledValues = 4096
 
-// sample returns a sample of the values of a property, which is a function of these: of 2^k nodes
-// with consecutive ids, the value of one.
-func (p *properties) sample(property uint16, m *Meta) (sample []Value) {
+// sampleShift returns k, if a sample of a number of values has those of one of 2^k nodes.
+func sampleShift(values int64) int { return max(bits.Len64(uint64(values)/sampledValues)-1, 0) }
+
+// sampled reports whether a sample of one of 2^shift nodes has a node.
+func sampled(id ID, shift int) bool { return sampledOf(uint64(id)>>shift, shift) == uint64(id) }
+
+// sampledOf returns the node that a sample has of the 2^shift nodes with consecutive ids that make
+// a part.
+func sampledOf(part uint64, shift int) uint64 {
+	return part<<shift + part*0x9e3779b97f4a7c15>>32&(1<<shift-1)
+}
+
+// sample returns a sample of the values of a property, which is a function of these: of 2^shift
+// nodes with consecutive ids, the value of one.
+func (p *properties) sample(property uint16, shift int, m *Meta) (sample []Value) {
 	described := m.Properties[property]
-	k := max(bits.Len64(uint64(described.Nodes)/sampledValues)-1, 0)
-	chosen := func(part uint64) uint64 { return part<<k + part*0x9e3779b97f4a7c15>>32&(1<<k-1) }
 	add := func(v Value) {
 		if v.Kind() != NoValue {
 			sample = append(sample, v.As(described.Kind))
 		}
 	}
-	parts := m.Nodes>>k + 1
-	if k == 0 || parts > described.Nodes/2 { // reading all values is faster
+	parts := m.Nodes>>shift + 1
+	if shift == 0 || parts > described.Nodes/2 { // reading all values is faster
 		for id, v := range p.all(property) {
-			if chosen(uint64(id)>>k) == uint64(id) {
+			if sampled(id, shift) {
 				add(v)
 			}
 		}
 		return sample
 	}
 	for part := range uint64(parts) {
-		add(p.at(property, ID(chosen(part))))
+		add(p.at(property, ID(sampledOf(part, shift))))
 	}
 	return sample
 }
@@ -101,19 +143,26 @@ func (p *properties) since(property uint16, id ID) *Value {
 
 // set sets the value that a node has of a property.
 func (p *properties) set(by *pages.Owner, property uint16, id ID, v Value) {
-	if p.by != by || int(property) >= len(p.changed) {
-		changed := make([]pages.Array[*Value], max(len(p.changed), int(property)+1))
-		copy(changed, p.changed)
-		p.by, p.changed = by, changed
-	}
+	p.own(by, property)
 	if old := p.changed[property].At(id); old != nil {
 		p.kept -= old.Bytes()
 		p.number--
 	}
-	p.words = new(vocabulary)
 	p.number++
 	p.kept += v.Bytes()
 	p.changed[property].Set(by, id, &v)
+}
+
+// own makes the parts of the slices up to a property those that by may change in place.
+func (p *properties) own(by *pages.Owner, property uint16) {
+	if p.by == by && int(property) < len(p.changed) {
+		return
+	}
+	changed := make([]pages.Array[*Value], max(len(p.changed), int(property)+1))
+	copy(changed, p.changed)
+	words := make([]*vocabulary, max(len(p.words), len(changed)))
+	copy(words, p.words)
+	p.by, p.changed, p.words = by, changed, words
 }
 
 // sinceBase yields the values of a property that were set since the base, also those that are none,
@@ -141,7 +190,7 @@ func (p *properties) onto(base *storedProperties, old *properties) properties {
 			}
 		}
 	}
-	next.words = p.words
+	next.words = append(slices.Clone(p.words), make([]*vocabulary, max(0, len(next.changed)-len(p.words)))...)
 	return next
 }
 

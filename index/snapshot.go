@@ -553,13 +553,21 @@ func (s *Snapshot) Values(id ID) iter.Seq2[uint16, Value] {
 }
 
 // HasWords reports whether the properties of nodes have words.
-func (s *Snapshot) HasWords() bool { return s.properties.vocabulary(&s.Meta).any }
+func (s *Snapshot) HasWords() bool {
+	for i := range s.Meta.Properties {
+		if s.properties.wordsOf(uint16(i), &s.Meta) != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // Words appends the words of a node's properties to a list, as numbers below n, ascending and
 // different. Properties that identify nodes have no words.
 func (s *Snapshot) Words(id ID, n int, to []uint32) []uint32 {
 	first := len(to)
-	for i, of := range s.properties.vocabulary(&s.Meta).of {
+	for i := range s.Meta.Properties {
+		of := s.properties.wordsOf(uint16(i), &s.Meta)
 		if of == nil {
 			continue
 		}
@@ -574,7 +582,8 @@ func (s *Snapshot) Words(id ID, n int, to []uint32) []uint32 {
 // EachWord calls f with the properties of a node and their words, as people read them. A word may
 // come several times.
 func (s *Snapshot) EachWord(id ID, f func(property, word string)) {
-	for i, of := range s.properties.vocabulary(&s.Meta).of {
+	for i := range s.Meta.Properties {
+		of := s.properties.wordsOf(uint16(i), &s.Meta)
 		if of == nil {
 			continue
 		}

@@ -68,7 +68,7 @@ func (w *Walker) World() model.World {
 		whole := w.Whole.World()
 		world.Whole = &whole
 	}
-	if w.View.HasWords() {
+	if len(w.View.Meta.Properties) > 0 {
 		world.Words = func(u index.ID, to []uint32) []uint32 { return w.View.Words(u, model.NumWords, to) }
 	}
 	return world
