@@ -13,8 +13,8 @@ type addedScore struct {
 	name  string
 	tells string // as rules.Tells
 	// read stores the scores of nodes for the question that the world asks about a source. The
-	// evidence on the tape may be of another question.
-	// Opinions of the ranker about the same nodes are on the tape.
+	// opinions of the ranker about these nodes are on the tape. The evidence on the tape may be of
+	// another question.
 	read func(r *relational, t *scratch, w World, source ID, nodes []ID, scores []float64)
 }
 

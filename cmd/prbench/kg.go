@@ -47,7 +47,7 @@ is ranked among some entities that are drawn from all.
 
 Policies:
   default    a model, trained with no options
-  rules      its rules alone: the noisy-or of the five most confident ones
+  rules      its rules alone: the noisy-or of the five most confident ones and of the frequency
   prior      the built-in model, untrained
   frequency  how often an entity is a target of the relation
   or the name of a heuristic`,

@@ -141,14 +141,29 @@ func (k *knowledge) byRules(ctx context.Context, g *db.DB, questions []kgQuestio
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ranks = append(ranks, k.rank(q, scoresByRules(rows, learned[q.side()], q.given())))
+		ranks = append(ranks, k.rank(q, scoresByRules(rows, learned[q.side()], k.frequencies(q.side()), q.given())))
 	}
 	return ranks, nil
 }
 
-// scoresByRules returns the noisy-or of the rules that lead from a source to each target.
-func scoresByRules(rows map[db.RuleStep]map[string][]string, rules []db.Rule, source string) map[string]float64 {
+// frequencies returns, by target, the share of the sources that it answers: the confidence of a
+// rule without a body.
+func (k *knowledge) frequencies(side kgSide) map[string]float64 {
+	all := map[string]float64{}
+	sources := len(k.counts[kgSide{side.relation, !side.inverse}])
+	for e, n := range k.counts[side] {
+		all[e] = float64(n) / float64(sources)
+	}
+	return all
+}
+
+// scoresByRules returns the noisy-or of the rules that lead from a source to each target, and of
+// the frequency of the target.
+func scoresByRules(rows map[db.RuleStep]map[string][]string, rules []db.Rule, frequency map[string]float64, source string) map[string]float64 {
 	evidence, fired := map[string]float64{}, map[string]int{}
+	for e, share := range frequency {
+		evidence[e] = -math.Log1p(-min(share, .999))
+	}
 	for _, r := range rules { // the most confident first
 		if r.Against() {
 			continue
