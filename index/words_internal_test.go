@@ -147,3 +147,27 @@ func BenchmarkWordsAfterSet(b *testing.B) {
 		}
 	}
 }
+
+// A value of a node that no sample has changes the words where it makes the sample smaller.
+func TestWordsOfSmallerSample(t *testing.T) {
+	t.Parallel()
+	const values = 4*sampledValues - 1
+	if sampleShift(values) == sampleShift(values+1) {
+		t.Fatal("one more value does not make the sample smaller")
+	}
+	s := described(t, values)
+	allWords(s, false)
+	b := s.Begin()
+	var last ID
+	for i := 0; ; i++ {
+		id, _, err := b.AddNode(Int(int64(values + i)))
+		must(t, err)
+		if last = id; !sampled(id, sampleShift(values)) {
+			break
+		}
+	}
+	must(t, b.SetProperty(last, "size", mustValue(int64(1e6))))
+	if s = b.Snapshot(); !reflect.DeepEqual(allWords(s, false), allWords(s, true)) {
+		t.Error("the words are not those of the values")
+	}
+}
