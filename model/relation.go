@@ -385,8 +385,8 @@ func (s *Scorer) Rules(head graph.Direction) (all []Rule) {
 }
 
 // Reasons returns the n most confident rules that lead from the source of a pair to its target, and
-// the n rules that speak most against it, with up to the given number of paths each. It returns nil if the world asks for no relation, or
-// the model has learned none.
+// the n rules that speak most against it, with up to the given number of paths each. It returns nil
+// if the world asks for no relation, or the model has learned none.
 func (s *Scorer) Reasons(w World, p Pair, n, paths int) (all []Reason) {
 	if !s.answersRelation(w) {
 		return nil

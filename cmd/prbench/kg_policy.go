@@ -125,9 +125,10 @@ func (k *knowledge) byRules(ctx context.Context, g *db.DB, questions []kgQuestio
 			rows[step][q.given()] = append(rows[step][q.given()], q.answer())
 		}
 	}
-	learned := map[kgSide][]db.Rule{}
+	learned, frequencies := map[kgSide][]db.Rule{}, map[kgSide]map[string]float64{}
 	err = g.View(ctx, func(tx *db.Tx) error {
 		for side := range k.counts {
+			frequencies[side] = k.frequencies(side)
 			if learned[side], err = tx.Rules(side.relation, side.inverse, "default", 0); err != nil {
 				return err
 			}
@@ -141,7 +142,7 @@ func (k *knowledge) byRules(ctx context.Context, g *db.DB, questions []kgQuestio
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ranks = append(ranks, k.rank(q, scoresByRules(rows, learned[q.side()], k.frequencies(q.side()), q.given())))
+		ranks = append(ranks, k.rank(q, scoresByRules(rows, learned[q.side()], frequencies[q.side()], q.given())))
 	}
 	return ranks, nil
 }

@@ -149,8 +149,7 @@ func (m *miner) mine(pairs [][2]ID, sources []ID) []Rule {
 	}
 	all := m.candidates()
 	slices.SortFunc(all, compareBodies)
-	sources = slices.Clone(sources)
-	m.rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	sources = m.shuffled(sources)
 	first := min(len(sources), judgedSources)
 	m.try(all, sources[:first])
 	all = slices.DeleteFunc(all, func(r Rule) bool {
@@ -183,14 +182,20 @@ func (m *miner) mineAgainst(sources, targets []ID) []Rule {
 	all := m.candidates()
 	all = all[:min(triedAgainst, len(all))]
 	slices.SortFunc(all, compareBodies)
-	sources = slices.Clone(sources)
-	m.rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	sources = m.shuffled(sources)
 	m.try(all, sources[:min(triedSources, len(sources))])
 	all = slices.DeleteFunc(all, func(r Rule) bool { return !r.opposes() })
 	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Doubt(), a.Doubt()) })
 	all = all[:min(keptAgainst, len(all))]
 	slices.SortFunc(all, compareBodies)
 	return append([]Rule(nil), all...)
+}
+
+// shuffled returns nodes in random order.
+func (m *miner) shuffled(nodes []ID) []ID {
+	all := slices.Clone(nodes)
+	m.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }
 
 // read counts the bodies that join x with y.
