@@ -157,13 +157,21 @@ func (r *Reader) place(kind int, value float32) float32 {
 		end += sort.Search(len(all)-from, func(i int) bool { return all[from+i] > value })
 	}
 	greater := len(all) - end
-	return float32(math.Log(1 + float64(greater) + float64(max(0, end-from-1))/2))
+	return r.placeLog(2*greater + max(0, end-from-1))
+}
+
+// placeLog returns log(1 + halves/2). It keeps the values for further questions.
+func (r *Reader) placeLog(halves int) float32 {
+	for k := len(r.placeLogs); k <= halves; k++ {
+		r.placeLogs = append(r.placeLogs, float32(math.Log(1+float64(k)/2)))
+	}
+	return r.placeLogs[halves]
 }
 
 // complete reads the rows of the candidates from number i: how often each is a target, how many
 // edges it has, and how its relations compare with the relations of the targets.
 func (r *Reader) complete(i int) {
-	back, profile := r.g.Inverse(r.head), r.set.profile(r.head)
+	back := r.g.Inverse(r.head)
 	for ; i < len(r.found); i++ {
 		f := &r.found[i]
 		for _, c := range f.best[:min(noisyOr, f.rules)] {
@@ -176,15 +184,24 @@ func (r *Reader) complete(i int) {
 				f.frequency = float32(len(row))
 				continue
 			}
-			if int(d) < len(profile) {
-				base := r.set.counts(d).Sources / float64(max(1, r.g.NumNodes()))
-				sum += math.Log((float64(profile[d]) + 0.01*base + 1e-4) / (base + 1e-4))
+			if int(d) < len(r.profile) {
+				sum += r.profile[d]
 			}
 			n++
 		}
 		if n > 0 {
 			f.profile = float32(sum / (n + 0.5))
 		}
+	}
+}
+
+// readProfile reads how much more often the targets of the head have edges of each direction than
+// nodes have on average, as a logarithm.
+func (r *Reader) readProfile() {
+	r.profile = r.profile[:0]
+	for d, share := range r.set.profile(r.head) {
+		base := r.set.counts(Direction(d)).Sources / float64(max(1, r.g.NumNodes()))
+		r.profile = append(r.profile, math.Log((float64(share)+0.01*base+1e-4)/(base+1e-4)))
 	}
 }
 
@@ -213,7 +230,8 @@ func (r *Reader) Promise() []float32 {
 
 // Columns writes the columns of the candidate with number i to x.
 func (r *Reader) Columns(i int, x []float32) {
-	f, of, back := &r.found[i], r.set.counts(r.head), r.set.counts(r.g.Inverse(r.head))
+	f := &r.found[i]
+	copy(x, r.common[:])
 	x[colAll], x[colNoisy] = log(f.all, 1e-3), log(f.noisy, 1e-3)
 	x[colBest], x[colSecond], x[colRules] = logit(f.best[0]), logit(f.best[1]), log(float32(f.rules), 1)
 	x[colOne], x[colTwo], x[colThree] = logit(f.top[0]), logit(f.top[1]), logit(f.top[2])
@@ -221,18 +239,23 @@ func (r *Reader) Columns(i int, x []float32) {
 	x[colAgainst], x[colAgainstMost] = min(f.against, mostDoubt), f.doubt
 	x[colAlike], x[colAlikeBest], x[colAlikeMean] = log(f.alike.sum, 1e-3), logit(f.alike.best), log(f.alike.mean, 1e-3)
 	x[colShared], x[colSharedBest] = log(f.shared.sum, 1e-3), logit(f.shared.best)
-	x[colFrequency] = float32(math.Log((float64(f.frequency) + 0.1) / (of.Edges + 10)))
+	x[colFrequency] = float32(math.Log((float64(f.frequency) + 0.1) / (r.set.counts(r.head).Edges + 10)))
 	x[colInRange], x[colMutual] = flag(f.frequency > 0), flag(f.mutual)
 	x[colDegree], x[colJoined] = log(float32(f.degree), 1), log(float32(f.joined), 1)
 	x[colRank], x[colRankBy] = log(max(f.rank, 1e-6), 0), log(max(f.rankBy, 1e-6), 0)
-	x[colSourceDegree], x[colKnown] = log(float32(r.degree), 1), log(float32(r.known), 1)
-	x[colEdges] = float32(math.Log(1 + of.Edges))
-	x[colPerSource], x[colPerTarget] = float32(math.Log((1+of.Edges)/(1+of.Sources))), float32(math.Log((1+of.Edges)/(1+back.Sources)))
 	x[colProfile] = f.profile
 	for kind, col := range [kinds]int{colNoisyRank, colAlikeRank, colSharedRank, colFrequencyRank, colRankRank, colProfileRank} {
 		x[col] = r.place(kind, f.value(kind))
 	}
 	x[colNoisyPart], x[colAlikePart] = f.noisy/(r.largest[byRules]+1e-3), f.alike.sum/(r.largest[byAlike]+1e-3)
+}
+
+// readCommon reads the columns that are the same for all candidates of the question.
+func (r *Reader) readCommon() {
+	x, of, back := r.common[:], r.set.counts(r.head), r.set.counts(r.g.Inverse(r.head))
+	x[colSourceDegree], x[colKnown] = log(float32(r.degree), 1), log(float32(r.known), 1)
+	x[colEdges] = float32(math.Log(1 + of.Edges))
+	x[colPerSource], x[colPerTarget] = float32(math.Log((1+of.Edges)/(1+of.Sources))), float32(math.Log((1+of.Edges)/(1+back.Sources)))
 	x[colCandidates] = log(float32(r.gathered), 1)
 }
 

@@ -65,6 +65,10 @@ type Reader struct {
 	known    int       // targets that the source is linked to
 	order    [kinds][]float32
 	largest  [kinds]float32
+	profile  []float64    // by direction; see readProfile
+	common   [Len]float32 // columns that all candidates share
+
+	placeLogs []float32 // see placeLog
 
 	walker        walker
 	counts        layer
@@ -90,13 +94,19 @@ func (r *Reader) Open(g graph.Typed, set *Set, source ID, head Direction) {
 	r.rank()
 	r.gathered = len(r.found)
 	r.followAgainst()
+	r.readProfile()
 	r.complete(0)
 	r.readJoined()
 	r.compare()
+	r.readCommon()
 }
 
 // Close forgets the graph and the rules.
-func (r *Reader) Close() { r.g, r.set, r.walker.g = nil, nil, nil }
+func (r *Reader) Close() {
+	r.g, r.set, r.walker.g = nil, nil, nil
+	clear(r.union.rows)
+	clear(r.within.rows)
+}
 
 // at returns the evidence for a node, which becomes a candidate.
 func (r *Reader) at(u ID) *found {
@@ -332,13 +342,14 @@ const (
 
 // rank reads PageRank. Nodes with much of it become candidates.
 func (r *Reader) rank() {
-	r.union.run(r.g, r.source, func(u ID, f func([]ID)) { f(r.g.Ends(u)) })
-	back := r.g.Inverse(r.head)
-	r.within.run(r.g, r.source, func(u ID, f func([]ID)) {
-		f(r.g.Row(u, r.head))
+	n, back := r.g.NumNodes(), r.g.Inverse(r.head)
+	r.union.run(n, r.source, func(u ID) [2][]ID { return [2][]ID{r.g.Ends(u)} })
+	r.within.run(n, r.source, func(u ID) (rows [2][]ID) {
+		rows[0] = r.g.Row(u, r.head)
 		if back != r.head {
-			f(r.g.Row(u, back))
+			rows[1] = r.g.Row(u, back)
 		}
+		return rows
 	})
 	added := 0
 	for i, u := range r.union.nodes {

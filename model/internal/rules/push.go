@@ -1,11 +1,10 @@
 package rules
 
-import "kith/model/internal/graph"
-
 // pusher computes personalised PageRank by local pushes (Andersen, Chung and Lang, FOCS 2006).
 type pusher struct {
 	numbering
-	of    []mass // by number
+	of    []mass    // by number
+	rows  [][2][]ID // by number
 	queue []int32
 }
 
@@ -30,16 +29,17 @@ func (p *pusher) rankOf(u ID) float32 {
 	return 0
 }
 
-// run computes PageRank from a source. rows calls a function with the rows of a node.
-func (p *pusher) run(g graph.Typed, source ID, rows func(u ID, f func([]ID))) {
-	p.open(g.NumNodes())
-	p.of, p.queue = p.of[:0], p.queue[:0]
+// run computes PageRank from a source on a graph of n nodes. rows returns the rows of a node, whose
+// edges lead on.
+func (p *pusher) run(n int, source ID, rows func(u ID) [2][]ID) {
+	p.open(n)
+	p.of, p.rows, p.queue = p.of[:0], p.rows[:0], p.queue[:0]
 	p.of[p.node(source, rows)].left = 1
 	p.queue = append(p.queue, 0)
 	pushed := 0
 	for at := 0; at < len(p.queue) && pushed < mostPushed; at++ {
-		u := p.nodes[p.queue[at]]
-		m := &p.of[p.queue[at]]
+		i := p.queue[at]
+		m := &p.of[i]
 		r := m.left
 		if m.degree == 0 {
 			m.rank += r
@@ -53,27 +53,28 @@ func (p *pusher) run(g graph.Typed, source ID, rows func(u ID, f func([]ID))) {
 		m.left = 0
 		share := (1 - pushAlpha) * r / float32(m.degree)
 		pushed += int(m.degree)
-		rows(u, func(row []ID) {
+		for _, row := range p.rows[i] {
 			for _, v := range row {
-				i := p.node(v, rows)
-				to := &p.of[i]
+				j := p.node(v, rows)
+				to := &p.of[j]
 				if to.left += share; to.left >= to.least && to.left-share < to.least {
-					p.queue = append(p.queue, i)
+					p.queue = append(p.queue, j)
 				}
 			}
-		})
+		}
 	}
 	for i := range p.of {
 		p.of[i].rank += pushAlpha * p.of[i].left
 	}
 }
 
-// node returns the number of a node, whose edges it counts if it is new.
-func (p *pusher) node(u ID, rows func(u ID, f func([]ID))) int32 {
+// node returns the number of a node, whose rows it reads if it is new.
+func (p *pusher) node(u ID, rows func(u ID) [2][]ID) int32 {
 	i := p.number(u)
 	if i == len(p.of) {
-		n := 0
-		rows(u, func(row []ID) { n += len(row) })
+		r := rows(u)
+		n := len(r[0]) + len(r[1])
+		p.rows = append(p.rows, r)
 		p.of = append(p.of, mass{least: pushEpsilon * float32(n), degree: int32(n)})
 	}
 	return int32(i)
