@@ -22,11 +22,12 @@ type adjacency struct {
 	kept    *keptRows // of via
 }
 
-// keptRows holds rows of a view, up to a number of entries: the ones that are made by joining
-// edges, and all of them once a pass has read them. A nil keptRows holds none.
+// keptRows holds rows of a view that were made by joining edges: rows of the base, all of them once
+// a pass has read them, and one by one rows of any version with this base. A nil keptRows holds
+// none.
 type keptRows struct {
 	pages   []atomic.Pointer[keptPage]
-	entries atomic.Int64
+	entries atomic.Int64 // of the rows that are held one by one, and of what they take besides
 	all     atomic.Pointer[csr]
 }
 
@@ -35,14 +36,17 @@ type keptPage [256]atomic.Pointer[keptRow]
 
 type keptRow struct {
 	block.Entries
-	degree float64
+	degree    float64
+	row, back *row // the changed rows that it was made from; nil: rows of the base
 }
 
 // maxKeptEntries is the number of entries that keptRows holds one by one, and the number that it
-// holds as compressed rows, in 16 MB at most each. A row counts as much as rowEntries more of them.
+// holds as compressed rows. A row and a page of rows take as much memory as further entries.
 const (
 	maxKeptEntries = 1 << 20
 	rowEntries     = 8
+	pageEntries    = 128
+	entryBytes     = 16
 )
 
 // keepRows returns an empty keptRows for n nodes.
@@ -50,29 +54,51 @@ func keepRows(n int) *keptRows {
 	return &keptRows{pages: make([]atomic.Pointer[keptPage], (n+len(keptPage{})-1)/len(keptPage{}))}
 }
 
-// row returns the row of u, which make makes unless it is kept.
-func (k *keptRows) row(u ID, make func(ID) block.Entries) *keptRow {
-	var place *atomic.Pointer[keptRow]
-	if no := int(u) / len(keptPage{}); k != nil && no < len(k.pages) {
-		page := k.pages[no].Load()
-		if page == nil {
-			page = new(keptPage) // if another reader's is stored, the row is not kept
-			k.pages[no].CompareAndSwap(nil, page)
-		}
-		place = &page[int(u)%len(keptPage{})]
-		if row := place.Load(); row != nil {
-			return row
+// row returns the row of u in a, which make makes unless it is kept.
+func (k *keptRows) row(a *adjacency, u ID, make func(ID) block.Entries) *keptRow {
+	made := &keptRow{}
+	made.row, made.back = a.changedAt(u)
+	place := k.place(u)
+	if place != nil {
+		if kept := place.Load(); kept != nil && kept.row == made.row && kept.back == made.back {
+			return kept
 		}
 	}
-	row := &keptRow{Entries: make(u)}
-	row.degree = row.Sum()
-	if place != nil && k.entries.Add(int64(len(row.To)+rowEntries)) <= maxKeptEntries {
-		place.Store(row) // another reader's is equal
+	made.Entries = make(u)
+	made.degree = made.Sum()
+	if place != nil && k.entries.Load() <= maxKeptEntries {
+		old := place.Swap(made)
+		k.entries.Add(made.size() - old.size())
 	}
-	return row
+	return made
 }
 
-// whole returns all rows, nil until compress has been called.
+// place returns the place of the row of u, nil if there is none.
+func (k *keptRows) place(u ID) *atomic.Pointer[keptRow] {
+	no := int(u) / len(keptPage{})
+	if k == nil || no >= len(k.pages) {
+		return nil
+	}
+	page := k.pages[no].Load()
+	if page == nil {
+		page = new(keptPage)
+		if !k.pages[no].CompareAndSwap(nil, page) {
+			return nil // another reader's is stored
+		}
+		k.entries.Add(pageEntries)
+	}
+	return &page[int(u)%len(keptPage{})]
+}
+
+// size returns the number of entries that the row counts for.
+func (r *keptRow) size() int64 {
+	if r == nil {
+		return 0
+	}
+	return int64(len(r.To) + rowEntries)
+}
+
+// whole returns all rows of the base, nil until compress has been called.
 func (k *keptRows) whole() *csr {
 	if k == nil {
 		return nil
@@ -80,17 +106,31 @@ func (k *keptRows) whole() *csr {
 	return k.all.Load()
 }
 
-// compress returns the rows of n nodes, which further calls of row use, or nil if a limit on the
-// number of their entries is above maxKeptEntries. A pass over compressed rows takes a fraction of
-// the time that it takes to find, or to join, the edges of one row after the other.
+// bytes returns the memory of the rows, in bytes.
+func (k *keptRows) bytes() int64 {
+	if k == nil {
+		return 0
+	}
+	n := entryBytes*k.entries.Load() + 8*int64(len(k.pages))
+	if all := k.all.Load(); all != nil {
+		n += all.bytes()
+	}
+	return n
+}
+
+// compress returns the rows of the base, of n nodes, which further calls of row use, or nil if a
+// limit on the number of their entries is above maxKeptEntries. A pass over compressed rows takes a
+// fraction of the time that it takes to find, or to join, the edges of one row after the other.
 func (a *adjacency) compress(n ID, limit int) *csr {
 	all := a.kept.whole()
 	if a.kept == nil || all != nil || limit > maxKeptEntries {
 		return all
 	}
-	b := rowBuilder{expected: block.RowDirectory{Entries: uint64(limit)}}
+	b, base := rowBuilder{expected: block.RowDirectory{Entries: uint64(limit)}}, a.unchanged()
 	for u := range n {
-		_ = b.add(u, a.row(u)) // there are not too many entries
+		if err := b.add(u, base.row(u)); err != nil {
+			return nil // there are more than before the changes
+		}
 	}
 	rows := b.rows(int(n))
 	rows.degree = degrees(rows)
@@ -98,7 +138,53 @@ func (a *adjacency) compress(n ID, limit int) *csr {
 	for i := range a.kept.pages {
 		a.kept.pages[i].Store(nil)
 	}
+	a.kept.entries.Store(0)
 	return a.kept.all.Load()
+}
+
+// unchanged returns the rows of the base that a joins.
+func (a *adjacency) unchanged() *adjacency {
+	b := &adjacency{base: a.base, via: a.via}
+	if a.via.against != nil {
+		v := *a.via
+		v.against = &adjacency{base: v.against.base}
+		b.via = &v
+	}
+	return b
+}
+
+// changedAt returns the rows that have changed among the rows that the row of u joins.
+func (a *adjacency) changedAt(u ID) (row, back *row) {
+	row = a.rows.At(u)
+	if a.via != nil && a.via.against != nil {
+		back = a.via.against.rows.At(u)
+	}
+	return row, back
+}
+
+// ofBase reports whether the row of u joins rows of the base that have not changed.
+func (a *adjacency) ofBase(u ID) bool {
+	row, back := a.changedAt(u)
+	return row == nil && back == nil
+}
+
+// changedNodes returns the nodes whose rows join changed rows, ascending.
+func (a *adjacency) changedNodes() (all []ID) {
+	for u, r := range a.rows.All() {
+		if r != nil {
+			all = append(all, u)
+		}
+	}
+	if a.via == nil || a.via.against == nil {
+		return all
+	}
+	for u, r := range a.via.against.rows.All() {
+		if r != nil {
+			all = append(all, u)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // via says which edges rows join.
@@ -238,7 +324,7 @@ func (a *adjacency) joined(u ID) block.Entries {
 
 // selected returns the row that joins the edges of the relations of a.via.
 func (a *adjacency) selected(u ID) block.Entries {
-	if all := a.kept.whole(); all != nil {
+	if all := a.kept.whole(); all != nil && a.ofBase(u) {
 		return all.row(u)
 	}
 	if a.via.single() {
@@ -249,7 +335,7 @@ func (a *adjacency) selected(u ID) block.Entries {
 
 // selectedDegree returns the sum of the weights of the row that selected returns.
 func (a *adjacency) selectedDegree(u ID) float64 {
-	if all := a.kept.whole(); all != nil {
+	if all := a.kept.whole(); all != nil && a.ofBase(u) {
 		return all.degreeOf(u)
 	}
 	if a.via.single() {
@@ -263,9 +349,9 @@ func (a *adjacency) selectedDegree(u ID) float64 {
 // relation.
 func (a *adjacency) made(u ID) *keptRow {
 	if a.via.against != nil {
-		return a.kept.row(u, a.bothWays)
+		return a.kept.row(a, u, a.bothWays)
 	}
-	return a.kept.row(u, a.several)
+	return a.kept.row(a, u, a.several)
 }
 
 // single reports whether rows are the edges of a relation as they are.

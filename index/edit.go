@@ -17,6 +17,7 @@ type Edit struct {
 	g          Graph
 	by         *pages.Owner
 	baseSurvey *survey    // survey of the graph the edit started from
+	views      *views     // of that graph
 	typed      *typedRows // of that graph; rows that the edit has made change
 	// changes holds all changes of rows, because baseSurvey may be requested during the edit. An
 	// undirected edge in a directed graph changes two rows.
@@ -28,7 +29,7 @@ type Edit struct {
 
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, typed: g.typed, pending: map[rowOf]pendingRow{}}
+	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, views: g.views, typed: g.typed, pending: map[rowOf]pendingRow{}}
 	e.g.survey, e.g.views, e.g.typed = new(survey), nil, nil
 	out := *g.out
 	out.kept = nil // rows change
@@ -132,7 +133,7 @@ func (e *Edit) Graph() *Graph {
 	e.flushRows()
 	e.flushLater()
 	e.by = nil
-	e.g.survey, e.g.views, e.g.typed = e.baseSurvey.next(e.changes, e.g.Arcs()), new(views), e.typed
+	e.g.survey, e.g.views, e.g.typed = e.baseSurvey.next(e.changes, e.g.Arcs()), e.views, e.typed
 	e.baseSurvey, e.changes = nil, nil
 	return &e.g
 }

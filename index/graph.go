@@ -2,8 +2,8 @@ package index
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,7 +37,7 @@ type Graph struct {
 	out        *adjacency
 	in         *adjacency // == out when undirected
 	survey     *survey
-	views      *views     // nil: each view is made anew
+	views      *views     // nil: the rows of each view are made anew
 	typed      *typedRows // nil: the rows by relation of each node are made anew
 }
 
@@ -109,7 +109,7 @@ func (g *Graph) Row(u ID, direction int32) []ID { return g.typedRow(u).row(direc
 func (g *Graph) Rows(u ID) iter.Seq2[int32, []ID] { return g.typedRow(u).all }
 
 // Ends returns the nodes of all rows of u, in the order of Rows.
-func (g *Graph) Ends(u ID) []ID { return g.typedRow(u).to }
+func (g *Graph) Ends(u ID) []ID { return g.typedRow(u).to() }
 
 // OutLen returns the number of nodes of Out(u). If the rows are stored, and no edge has a weight,
 // it does not read the row.
@@ -158,21 +158,20 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	if in {
 		a = g.in
 	}
+	runs := a.base.runs
 	if a.via != nil {
 		all := a.compress(ID(g.nodes), int(g.arcs))
 		if all == nil {
 			return a.eachRow(ID(g.nodes))
 		}
-		return func(yield func(ID, ppr.Run) bool) { all.runs(0, ID(g.nodes), yield) }
+		runs = all.runs
 	}
+	changed := a.changedNodes()
 	return func(yield func(ID, ppr.Run) bool) {
 		next := ID(0)
 		var start [2]uint32
-		for u, r := range a.rows.All() {
-			if r == nil {
-				continue
-			}
-			if !a.base.runs(next, u, yield) {
+		for _, u := range changed {
+			if !runs(next, u, yield) {
 				return
 			}
 			row := a.row(u)
@@ -182,7 +181,7 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 			}
 			next = u + 1
 		}
-		a.base.runs(next, ID(g.nodes), yield)
+		runs(next, ID(g.nodes), yield)
 	}
 }
 
@@ -206,11 +205,23 @@ func (g *Graph) Degree(u ID) float64 {
 	return c.degreeOf(u)
 }
 
-// via returns the graph of the edges of some relations, with their weights multiplied by factors,
-// which are positive; nil means 1 each. Relations ascend, and counts has the numbers of the edges
-// of all relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for
-// each of its edges, and its EdgeOf finds the edges of g.
-func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *Graph {
+// via returns the graph of the edges that a view has. counts has the numbers of the edges of all
+// relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for each of
+// its edges, and its EdgeOf finds the edges of g.
+func (g *Graph) via(v Via, counts []Relation) *Graph {
+	made := g.made(fmt.Sprint(v.Relations, v.Factors))
+	part := g.joining(v.Relations, v.Factors, counts, made)
+	if v.Inverse {
+		part = part.inverse()
+	}
+	if v.Both && part.directed {
+		part = part.undirected(made.both)
+	}
+	return part
+}
+
+// joining returns the graph of the edges of some relations.
+func (g *Graph) joining(relations []uint16, factors []float32, counts []Relation, made *madeRows) *Graph {
 	v := *g
 	v.views, v.typed = nil, nil
 	v.survey, v.directed, v.edges, v.loops, v.arcs = new(survey), false, 0, 0, 0
@@ -225,63 +236,93 @@ func (g *Graph) via(relations []uint16, factors []float32, counts []Relation) *G
 	out, in := *g.out, *g.in
 	out.via = &via{relations: relations, factors: factors}
 	in.via = out.via
-	out.kept, in.kept = keepRows(g.nodes), keepRows(g.nodes)
+	out.kept, in.kept = made.out, made.in
 	if v.out, v.in = &out, &in; !v.directed {
 		v.in = v.out
 	}
 	return &v
 }
 
-// views holds the last views of a graph by name, so that questions share the rows that are made for
-// them.
+// views holds the rows that were made for views of a graph, by the relations of the views and their
+// factors. All versions with the same base share it, so that a question after a commit makes only
+// changed rows anew.
 type views struct {
 	mu     sync.Mutex
-	recent []namedView // the last one first
+	recent []*madeRows // the last ones first
 }
 
-type namedView struct {
-	name string
-	*Graph
+// madeRows holds the rows of a view: along its arcs, against them, and of both ways.
+type madeRows struct {
+	name          string
+	out, in, both *keptRows
 }
 
-// maxViews is the number of views that a graph holds: a question has up to four.
-const maxViews = 4
+// newMadeRows returns empty rows of the view with a name, of n nodes.
+func newMadeRows(name string, n int) *madeRows {
+	return &madeRows{name, keepRows(n), keepRows(n), keepRows(n)}
+}
 
-// view returns the view of g with a name, which make makes unless g holds it. While the rows of g
-// are not in memory, g holds no view: memory may be short.
-func (g *Graph) view(name string, make func() *Graph) *Graph {
+func (m *madeRows) bytes() int64 { return m.out.bytes() + m.in.bytes() + m.both.bytes() }
+
+// viewBytes is the memory for rows of views that no question needs now, in bytes, if the cache of
+// blocks is not smaller.
+const viewBytes = 64 << 20
+
+// made returns the rows of the view with a name. While the rows of g are not in memory, g holds
+// none: memory may be short.
+func (g *Graph) made(name string) *madeRows {
 	if g.views == nil || !g.Loaded() {
-		return make()
+		return newMadeRows(name, g.nodes)
 	}
 	g.views.mu.Lock()
 	defer g.views.mu.Unlock()
 	recent := g.views.recent
-	i := slices.IndexFunc(recent, func(v namedView) bool { return v.name == name })
+	i := slices.IndexFunc(recent, func(m *madeRows) bool { return m.name == name })
 	if i < 0 {
-		made := make()
-		i = min(len(recent), maxViews-1)
-		recent = append(recent[:i], namedView{name, made})
+		i, recent = len(recent), append(recent, newMadeRows(name, g.nodes))
 	}
 	found := recent[i]
 	copy(recent[1:], recent[:i])
 	recent[0] = found
+	left := min(viewBytes, g.typed.cache.Budget)
+	for i, m := range recent {
+		if left -= m.bytes(); left < 0 && i > 0 {
+			clear(recent[i:])
+			recent = recent[:i]
+			break
+		}
+	}
 	g.views.recent = recent
-	return found.Graph
+	return found
+}
+
+// bytes returns the memory of the rows, in bytes.
+func (v *views) bytes() (n int64) {
+	if v == nil {
+		return 0
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, m := range v.recent {
+		n += m.bytes()
+	}
+	return n
 }
 
 // inverse returns the graph with its arcs reversed. The order of the ends of its edges follows.
 func (g *Graph) inverse() *Graph {
 	r := *g
-	r.survey, r.out, r.in, r.reversed, r.typed = new(survey), g.in, g.out, !g.reversed, nil
+	r.survey, r.out, r.in, r.reversed, r.views, r.typed = new(survey), g.in, g.out, !g.reversed, nil, nil
 	return &r
 }
 
-// undirected returns g, a graph of some relations, with arcs that lead both ways.
-func (g *Graph) undirected() *Graph {
+// undirected returns g, a graph of some relations, with arcs that lead both ways. It keeps its rows
+// in kept.
+func (g *Graph) undirected(kept *keptRows) *Graph {
 	r, both := *g, *g.out
 	v := *g.out.via
 	v.against, v.directions = g.in, g.directions
-	both.via, both.kept = &v, keepRows(g.nodes)
+	both.via, both.kept = &v, kept
 	r.survey, r.out, r.in, r.directed, r.arcs = new(survey), &both, &both, false, 2*g.edges-g.loops
 	return &r
 }
@@ -402,7 +443,7 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 
 // Bytes returns the memory that the graph takes, in bytes.
 func (g *Graph) Bytes() int64 {
-	n := g.out.bytes()
+	n := g.out.bytes() + g.views.bytes()
 	if g.directed {
 		n += g.in.bytes()
 	}
@@ -446,12 +487,24 @@ const typedBytes = 32 << 20
 
 // typedRow has the edges of a node by relation.
 type typedRow struct {
-	out, in *row   // the changed rows that it was made from; nil: rows of the base
-	has     uint64 // a set of the directions modulo 64
-	by      []int32
-	end     []uint32 // the row of direction by[i] is to[end[i-1]:end[i]]
-	to      []ID
+	out, in *row     // the changed rows that it was made from; nil: rows of the base
+	has     uint64   // a set of the directions modulo 64
+	rows    int      // number of directions
+	data    []uint32 // see by, end and to
 }
+
+// by returns the directions, in the form of order.
+func (r *typedRow) by() []uint32 { return r.data[:r.rows] }
+
+// end returns where the rows end: the row of direction i is to[end[i-1]:end[i]].
+func (r *typedRow) end() []uint32 { return r.data[r.rows : 2*r.rows] }
+
+// to returns the nodes of all rows.
+func (r *typedRow) to() []ID { return r.data[2*r.rows : len(r.data) : len(r.data)] }
+
+// order returns the place of a direction in the order of Graph.Rows, and byOrder is its inverse.
+func order(direction int32) uint32 { return uint32(direction)>>1 | uint32(direction)<<31 }
+func byOrder(place uint32) int32   { return int32(place<<1 | place>>31) }
 
 // typedRow returns the edges of u by relation.
 func (g *Graph) typedRow(u ID) *typedRow {
@@ -482,43 +535,50 @@ func (g *Graph) makeTyped(u ID, out, in *row) typedRow {
 	edges := g.out.edges(u)
 	keys := make([]uint64, 0, 2*len(edges.To)) // in the order of Graph.Rows
 	for i, v := range edges.To {
-		keys = append(keys, uint64(edges.RelationAt(i))<<32|uint64(v))
+		keys = append(keys, uint64(order(2*int32(edges.RelationAt(i))))<<32|uint64(v))
 	}
 	if g.directed {
 		edges = g.in.edges(u)
 		for i, v := range edges.To {
 			if r := edges.RelationAt(i); g.directions[r] {
-				keys = append(keys, against|uint64(r)<<32|uint64(v))
+				keys = append(keys, uint64(order(2*int32(r)+1))<<32|uint64(v))
 			}
 		}
 	}
 	slices.Sort(keys)
-	r := typedRow{out: out, in: in, to: make([]ID, len(keys))}
+	r := typedRow{out: out, in: in}
 	for i, k := range keys {
 		if i == 0 || k>>32 != keys[i-1]>>32 {
-			direction := int32(k>>32&math.MaxUint16)<<1 | int32(k>>48)
-			r.by, r.end = append(r.by, direction), append(r.end, 0)
-			r.has |= 1 << (direction % 64)
+			r.rows++
 		}
-		r.to[i], r.end[len(r.end)-1] = ID(k), uint32(i+1)
+	}
+	r.data = make([]uint32, 0, 2*r.rows+len(keys))
+	for i, k := range keys {
+		if i == 0 || k>>32 != keys[i-1]>>32 {
+			r.data = append(r.data, uint32(k>>32))
+			r.has |= 1 << (byOrder(uint32(k>>32)) % 64)
+		}
+	}
+	for i, k := range keys {
+		if i+1 == len(keys) || k>>32 != keys[i+1]>>32 {
+			r.data = append(r.data, uint32(i+1))
+		}
+	}
+	for _, k := range keys {
+		r.data = append(r.data, ID(k))
 	}
 	return r
 }
 
-// against marks an edge against its relation among the keys of makeTyped.
-const against = 1 << 48
-
 // bytes returns the memory of the row, in bytes.
-func (r *typedRow) bytes() int64 { return 240 + 4*int64(cap(r.by)+cap(r.end)+cap(r.to)) }
+func (r *typedRow) bytes() int64 { return 160 + 4*int64(cap(r.data)) }
 
 // row returns the nodes that edges lead to in a direction.
 func (r *typedRow) row(direction int32) []ID {
 	if r.has>>(direction%64)&1 == 0 {
 		return nil
 	}
-	i, found := slices.BinarySearchFunc(r.by, direction, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(a&1, b&1), cmp.Compare(a, b))
-	})
+	i, found := slices.BinarySearch(r.by(), order(direction))
 	if !found {
 		return nil
 	}
@@ -527,17 +587,17 @@ func (r *typedRow) row(direction int32) []ID {
 
 // at returns row i.
 func (r *typedRow) at(i int) []ID {
-	first := uint32(0)
+	first, end := uint32(0), r.end()
 	if i > 0 {
-		first = r.end[i-1]
+		first = end[i-1]
 	}
-	return r.to[first:r.end[i]:r.end[i]]
+	return r.to()[first:end[i]:end[i]]
 }
 
 // all yields the rows with their directions.
 func (r *typedRow) all(yield func(int32, []ID) bool) {
-	for i, direction := range r.by {
-		if !yield(direction, r.at(i)) {
+	for i, place := range r.by() {
+		if !yield(byOrder(place), r.at(i)) {
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -389,6 +388,15 @@ func TestVia(t *testing.T) {
 		if rapid.Bool().Draw(t, "stored") {
 			g, _ = storedGraph(t, m, 1<<20)
 		}
+		var relations []uint16
+		for r := range m.directions {
+			if rapid.Bool().Draw(t, "via") {
+				relations = append(relations, uint16(r))
+			}
+		}
+		for _, both := range []bool{false, true} { // the version after the edit has the rows of these passes
+			runsAgree(t, g.via(Via{Relations: relations, Both: both}, m.relations()))
+		}
 		edit := g.Edit()
 		for range rapid.IntRange(0, 20).Draw(t, "changes") {
 			x := m.genEdge(t)
@@ -399,14 +407,8 @@ func TestVia(t *testing.T) {
 			m.set(x)
 		}
 		g = edit.Graph()
-		var relations []uint16
-		for r := range m.directions {
-			if rapid.Bool().Draw(t, "via") {
-				relations = append(relations, uint16(r))
-			}
-		}
 		want := m.only(relations)
-		got := g.via(relations, nil, m.relations())
+		got := g.via(Via{Relations: relations}, m.relations())
 		for r := range want.directions { // EdgeOf finds the edges of g
 			if !slices.Contains(relations, uint16(r)) {
 				got.directions = slices.Clone(got.directions)
@@ -418,15 +420,14 @@ func TestVia(t *testing.T) {
 			t.Fatal("a pass has not kept the rows")
 		}
 		want.agree(t, got)
-		double := g.via(relations, slices.Repeat([]float32{2}, len(relations)), m.relations())
+		double := g.via(Via{Relations: relations, Factors: slices.Repeat([]float32{2}, len(relations))}, m.relations())
 		for u := range ID(m.nodes) {
 			row, twice := got.out.row(u), double.out.row(u)
 			if wanted := row.Scaled(2); len(row.To) > 0 && !twice.Equal(wanted) {
 				t.Fatalf("row of %d with weights twice as large: %v, want %v", u, twice, wanted)
 			}
 		}
-		if both := g.via(relations, nil, m.relations()); both.directed {
-			both = both.undirected()
+		if both := g.via(Via{Relations: relations, Both: true}, m.relations()); got.directed {
 			want.agreeBothWays(t, both)
 			runsAgree(t, both)
 			want.agreeBothWays(t, both)
@@ -435,7 +436,7 @@ func TestVia(t *testing.T) {
 }
 
 // agreeBothWays verifies that the arcs of g lead along the edges of m in both directions.
-func (m *edgeMap) agreeBothWays(t *rapid.T, g *Graph) {
+func (m *edgeMap) agreeBothWays(t rapid.TB, g *Graph) {
 	weights := map[Ends]float64{}
 	for _, e := range m.edges {
 		weights[Ends{U: e.U, V: e.V}] += float64(e.Weight)
@@ -523,35 +524,52 @@ func TestEmptyGraph(t *testing.T) {
 	}
 }
 
-// TestViews verifies that a graph in memory holds its last views, each version its own.
+// TestViews verifies that versions of a graph in memory share the rows that were made for their
+// views, that changed rows are made anew, and that the rows take no more memory than the budget.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	m := hubs(spill.Directions{true, false}, false)
-	paged, _ := storedGraph(t, m, 1<<20)
-	view := func(g *Graph, name string) *Graph {
-		return g.view(name, func() *Graph { return g.via([]uint16{1}, nil, m.relations()) })
+	via := func(g *Graph, relation uint16) *Graph {
+		return g.via(Via{Relations: []uint16{relation}, Both: true}, m.relations())
 	}
-	if first := view(paged, "a"); first == view(paged, "a") {
-		t.Error("a graph on the disk holds a view")
+	pass := func(g *Graph) {
+		for range g.Runs(false) {
+			break
+		}
+	}
+	paged, _ := storedGraph(t, m, 1<<20)
+	if via(paged, 0).out.kept == via(paged, 0).out.kept {
+		t.Error("a graph on the disk holds rows of a view")
 	}
 	g := m.base()
-	first := view(g, "a")
-	for i := range maxViews - 1 {
-		view(g, fmt.Sprint(i))
+	before := g.Bytes()
+	first := via(g, 0)
+	pass(first)
+	if via(g, 0).out.kept != first.out.kept || g.Bytes() <= before {
+		t.Error("the rows of a view are not held, or not counted")
 	}
-	if view(g, "a") != first {
-		t.Errorf("the last %d views are not held", maxViews)
-	}
-	for i := range maxViews {
-		view(g, fmt.Sprint("other", i))
-	}
-	if view(g, "a") == first || len(g.views.recent) != maxViews {
-		t.Errorf("%d views are held", len(g.views.recent))
-	}
-	first = view(g, "a")
+
 	edit := g.Edit()
-	if view(edit.view(), "a") == first || view(edit.Graph(), "a") == first || first.views != nil {
-		t.Error("a version has the view of another one")
+	if via(edit.view(), 0).out.kept == first.out.kept {
+		t.Error("rows that change are held")
+	}
+	x := Edge{Ends: Ends{U: 3, V: 4}, Weight: 7}
+	edit.Set(x)
+	m.set(x)
+	next := via(edit.Graph(), 0)
+	if next.out.kept != first.out.kept {
+		t.Error("versions do not share the rows of a view")
+	}
+	m.only([]uint16{0}).agreeBothWays(t, next)
+	runsAgree(t, next)
+	if e, ok := first.Edge(3, 4); ok && e.Weight >= 7 {
+		t.Errorf("the version before the edit has %v", e)
+	}
+
+	g.typed.cache.Budget = first.out.kept.bytes()
+	pass(via(g, 1))
+	if via(g, 1); len(g.views.recent) != 1 {
+		t.Errorf("the rows of %d views take %d bytes of %d", len(g.views.recent), g.views.bytes(), g.typed.cache.Budget)
 	}
 }
 

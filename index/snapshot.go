@@ -45,16 +45,7 @@ type Via struct {
 func (s *Snapshot) Via(v Via) *Snapshot {
 	part := *s
 	part.via = fmt.Sprint(v)
-	part.Graph = s.Graph.view(part.via, func() *Graph {
-		g := s.Graph.via(v.Relations, v.Factors, s.Meta.Relations)
-		if v.Inverse {
-			g = g.inverse()
-		}
-		if v.Both && g.directed {
-			g = g.undirected()
-		}
-		return g
-	})
+	part.Graph = s.Graph.via(v, s.Meta.Relations)
 	return &part
 }
 

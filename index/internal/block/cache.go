@@ -82,10 +82,10 @@ type place[T any] struct{ atomic.Pointer[placed[T]] }
 
 // placed is a decoded block in its place.
 type placed[T any] struct {
+	used  atomic.Bool // since the hand of the cache has passed it; beside the block's first fields
 	block T
 	bytes int64
 	place *place[T]
-	used  atomic.Bool // since the hand of the cache has passed it
 }
 
 func (b *placed[T]) size() int64  { return b.bytes }
