@@ -63,7 +63,7 @@ const (
 const (
 	defaultPPR     = 1000
 	defaultSimilar = 1000
-	defaultLikely  = 1000
+	defaultLikely  = 300 // with 1,000, the MRR of validation links of FB15k-237 and WN18RR is the same
 	defaultFresh   = 100
 )
 
@@ -129,9 +129,9 @@ func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n
 // it is linked to are left out.
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
-// Likely returns the n nodes that the evidence for links of a relation leads to, the most promising
-// ones: rules that a training has learned, nodes like the source, PageRank over all relations, and
-// the frequent targets of the relation. Without a relation, and for a model that has learned none,
+// Likely returns the n nodes that are most likely by the evidence for links of a relation: rules that
+// a training has learned, nodes like the source, PageRank over all relations, and the frequent
+// targets of the relation. Without a relation, and for a model that has learned none,
 // it is [PPR]. Nodes that the source is linked to are left out.
 func Likely(n int) Candidates { return Candidates{kind: byEvidence, n: n} }
 

@@ -76,8 +76,8 @@ func TestTrainedRelations(t *testing.T) {
 			t.Errorf("person 5 is shown %v first", l.Target)
 		}
 	}
-	if all := likelyPosts(t, g, db.PredictOptions{For: 5, Top: 20, Among: db.Likely(1000)}); !slices.Equal(all.Links, want.Links) {
-		t.Errorf("LIKELY(1000) is not the default: %v, want %v", all.Links, want.Links)
+	if all := likelyPosts(t, g, db.PredictOptions{For: 5, Top: 20, Among: db.Likely(300)}); !slices.Equal(all.Links, want.Links) {
+		t.Errorf("LIKELY(300) is not the default: %v, want %v", all.Links, want.Links)
 	}
 	saved, _ := backup(t, g, nil)
 	var file bytes.Buffer

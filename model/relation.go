@@ -183,8 +183,8 @@ func (s *Scorer) estimateByRelation(ctx context.Context, t *scratch, w World, pa
 }
 
 // Reached returns up to n nodes that the evidence for links of a relation leads to and that accept
-// admits, the most promising first. It returns nil if the world asks for no relation, or the model
-// has learned none.
+// admits, the ones that the network finds most likely, the likeliest first. It returns nil if the
+// world asks for no relation, or the model has learned none.
 func (s *Scorer) Reached(w World, source ID, n int, accept func(ID) bool) []ID {
 	if !s.answersRelation(w) {
 		return nil
@@ -193,14 +193,26 @@ func (s *Scorer) Reached(w World, source ID, n int, accept func(ID) bool) []ID {
 	defer s.release(t)
 	r := s.belief.relational
 	t.evidence.Open(w.Typed, r.set, source, w.Head)
-	best := t.evidence.Best(n, accept)
+	nodes := slices.Sorted(slices.Values(t.evidence.Best(max(n, mostJudged), accept)))
+	outputs, known := r.outputs(t, nodes)
 	if w.Found != nil {
-		nodes := slices.Sorted(slices.Values(best))
-		outputs, known := r.outputs(t, nodes)
 		*w.Found = Found{By: r, Typed: w.Typed, Source: source, Head: w.Head, Nodes: nodes, Outputs: outputs, Known: known}
 	}
-	return best
+	places := make([]int, len(nodes))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(outputs[b], outputs[a]) })
+	likely := make([]ID, min(n, len(nodes)))
+	for i := range likely {
+		likely[i] = nodes[places[i]]
+	}
+	return likely
 }
+
+// mostJudged is the number of nodes, the most promising ones, among which the network chooses the
+// likely ones.
+const mostJudged = 1000
 
 // Relational reports whether the model has learned relations.
 func (s *Scorer) Relational() bool { return s.belief != nil && s.belief.relational != nil }

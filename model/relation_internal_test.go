@@ -147,8 +147,12 @@ func TestFound(t *testing.T) {
 		with := w
 		with.Found = new(Found)
 		near := s.Reached(with, e.U, 50, func(ID) bool { return true })
-		if len(with.Found.Nodes) != len(near) {
-			t.Fatalf("found %d nodes of %d", len(with.Found.Nodes), len(near))
+		if len(near) != 50 || len(with.Found.Nodes) <= len(near) {
+			t.Fatalf("%d nodes of %d", len(near), len(with.Found.Nodes))
+		}
+		all := s.Reached(w, e.U, 1000, func(ID) bool { return true })
+		if !slices.Equal(near, all[:50]) || !slices.Equal(slices.Sorted(slices.Values(all)), with.Found.Nodes) {
+			t.Fatalf("the likely nodes %v are not the first of %v", near, all)
 		}
 		slices.Sort(near)
 		other := w

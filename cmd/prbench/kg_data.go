@@ -178,6 +178,6 @@ func (k *knowledge) load(ctx context.Context) (*db.DB, error) {
 				return err
 			}
 		}
-		return nil
+		return g.Compact(ctx) // as after a load from files
 	})
 }

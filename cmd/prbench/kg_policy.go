@@ -239,7 +239,7 @@ func (k *knowledge) byModel(ctx context.Context, g *db.DB, model string, questio
 
 // ask returns the request of a question.
 func (k *knowledge) ask(q kgQuestion, model string) db.PredictOptions {
-	among := db.Likely(1000)
+	among := db.Likely(300)
 	if k.apart {
 		among = among.Except(db.Neighbors(1))
 	}
