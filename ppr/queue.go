@@ -24,7 +24,7 @@ func (sv *Solver) solveToGoal(ctx context.Context, t goal) error {
 		share, th = queueShareL1, t.limit/sv.volume()
 	}
 	if maySweep {
-		budget = int(share * float64(max(sv.sys.g.Arcs(), sv.sys.g.NumNodes())))
+		budget = int(share * float64(sv.sys.g.Arcs()))
 	}
 	for {
 		sv.setThreshold(th)
