@@ -538,7 +538,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	paged, _ := storedGraph(t, m, 1<<20)
-	if via(paged, 0).out.kept == via(paged, 0).out.kept {
+	if one, other := via(paged, 0), via(paged, 0); one.out.kept == other.out.kept {
 		t.Error("a graph on the disk holds rows of a view")
 	}
 	g := m.base()
