@@ -205,6 +205,16 @@ func (g *Graph) Degree(u ID) float64 {
 	return c.degreeOf(u)
 }
 
+// Via says which edges a graph has.
+type Via struct {
+	Relations []uint16 // ascending
+	// Factors are positive, and multiply the weights of the edges of the relations; nil means 1
+	// each.
+	Factors []float32
+	Inverse bool // arcs lead from the target of an edge to its source
+	Both    bool // arcs lead both ways
+}
+
 // via returns the graph of the edges that a view has. counts has the numbers of the edges of all
 // relations. The result reads the rows of g, and has no survey. Its Arcs count an arc for each of
 // its edges, and its EdgeOf finds the edges of g.

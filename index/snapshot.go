@@ -29,16 +29,6 @@ type Snapshot struct {
 	via        string // names the relations of Graph; "": all
 }
 
-// Via says which edges a graph has.
-type Via struct {
-	Relations []uint16 // ascending
-	// Factors are positive, and multiply the weights of the edges of the relations; nil means 1
-	// each.
-	Factors []float32
-	Inverse bool // arcs lead from the target of an edge to its source
-	Both    bool // arcs lead both ways
-}
-
 // Via returns the snapshot with the edges of some relations. It is for reading: it cannot be
 // changed, and the cached PageRank of its nodes stays in memory. Of a directed graph whose arcs
 // lead both ways it is computed again after each change of an edge.
