@@ -109,6 +109,7 @@ func (l *relationLearner) train(ctx context.Context, g TypedGraph, edges []rules
 	if err != nil {
 		return nil, err
 	}
+	to.Finish(phaseRules)
 	r := &relational{set: set}
 	var vectors *factor.Trainer
 	passes, more := factorPasses(len(edges))
@@ -123,13 +124,14 @@ func (l *relationLearner) train(ctx context.Context, g TypedGraph, edges []rules
 	if err := l.read(ctx, r, seed, whole, part); err != nil {
 		return nil, err
 	}
+	to.Finish(phaseEvidence)
 	if err := l.weigh(ctx, r); err != nil {
 		return nil, err
 	}
 	to.Begin(phaseFactors)
+	defer to.Finish(phaseFactors)
 	if !r.weights.reads(byFactors) {
 		r.factors = nil
-		to.Finish(phaseFactors)
 		return r, nil
 	}
 	r.factors, err = factorise(ctx, vectors, whole, more, to)
@@ -165,11 +167,13 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 		}
 		members[k] = member.net
 	}
+	to.Finish(phaseRelations)
 	r.net = meanNetwork(members)
 	to.Begin(phaseWeights)
 	if err := l.readOpinions(ctx); err != nil {
 		return err
 	}
+	to.Finish(phaseWeights)
 	r.weights = l.fitWeights(members)
 	r.level = l.fitLevel(r)
 	return nil
