@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -312,10 +313,17 @@ func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
 	}
 }
 
-// worldsWithout returns a function that makes the world without some of the edges.
+// worldsWithout returns a function that makes the world without some of the edges. A training opens
+// a world for each processor. If that many copies of the graph take little memory, each world has
+// a copy, because walks pass over it faster than over changed rows.
 func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
+	copies := int64(runtime.GOMAXPROCS(0)) * tx.all().snap.Graph.LoadedBytes()
 	return func(hidden [][2]index.ID) (model.World, error) {
-		without, err := tx.withoutFew(ctx, hidden)
+		hide := tx.withoutFew
+		if copies <= tx.db.opts.memory(workPart)/copiesFraction && tx.fitsSecond() {
+			hide = tx.without
+		}
+		without, err := hide(ctx, hidden)
 		if err != nil {
 			return model.World{}, err
 		}

@@ -303,6 +303,7 @@ const (
 	modelFileFraction = 4 // a model file
 	bulkFraction      = 2 // what a load takes to collect and sort edges
 	tableFraction     = 4 // pages of a Parquet file
+	copiesFraction    = 4 // copies of the graph that a training reads
 )
 
 // sized is a version of the graph.

@@ -266,3 +266,34 @@ func TestLeaveOutInLittleMemory(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// A training reads the same from a copy of the graph as, with little memory, from changed rows.
+func TestWorldsWithout(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, direction := range []Direction{Undirected, Directed} {
+		g := openClubs(t, 40, &Options{InMemory: true, Direction: direction})
+		v, pairs := leftOut(t, g)
+		read := func(memory int64) (text string) {
+			must(t, g.View(ctx, func(tx *Tx) error {
+				before := g.opts.Memory
+				g.opts.Memory = memory
+				defer func() { g.opts.Memory = before }()
+				w, err := tx.worldsWithout(ctx)(pairs)
+				if err != nil {
+					return err
+				}
+				for _, q := range v.questions.All[:10] {
+					out, _ := w.Graph.Out(q.Source)
+					to, from, err := w.Walk.Proximity(ctx, 0.85, q.Source, q.Candidates)
+					text += fmt.Sprintln(out, to, from, err)
+				}
+				return nil
+			}))
+			return text
+		}
+		if copied, changed := read(1<<30), read(16<<10); copied != changed {
+			t.Errorf("%v: a copy has\n%s\nchanged rows have\n%s", direction, copied, changed)
+		}
+	}
+}
