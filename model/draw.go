@@ -35,10 +35,10 @@ type drawing struct {
 	links    [][2]ID
 	cold     map[ID]bool // newcomers whose links are also learned as targets
 	each     int         // candidates of each kind
-	seen     map[ID]bool
-	scale    []float32 // scale of the inputs of a belief
+	seen     []uint64    // bit set of nodes that nearbyNodes has met, empty between two calls
+	scale    []float32   // scale of the inputs of a belief
 	progress *Meter
-	out      []choice
+	out      [][]choice // of each link
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the
@@ -64,7 +64,7 @@ func (m *Model) drawChoices(
 		for i := range open {
 			d := &drawing{
 				config: &m.config, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g,
-				each: plan.Negatives, progress: plan.Progress, seen: map[ID]bool{}, scale: m.config.scales(),
+				each: plan.Negatives, progress: plan.Progress, scale: m.config.scales(),
 			}
 			hidden := d.choose(folds[k], back)
 			if d.world, err = without(hidden); err != nil {
@@ -80,7 +80,7 @@ func (m *Model) drawChoices(
 			return nil, err
 		}
 		for _, d := range open {
-			all = append(all, d.out...)
+			all = append(all, slices.Concat(d.out...)...)
 		}
 	}
 	plan.Progress.Finish(phaseReading)
@@ -123,19 +123,35 @@ func (d *drawing) coldLinks(edges, links [][2]ID) (to [][2]ID) {
 	return to
 }
 
-// addLinks draws the choices of all links.
+// addLinks draws the choices of all links. The links of a source are read together, but the choices
+// are in the order of the links, which is random.
 func (d *drawing) addLinks(ctx context.Context) error {
 	d.scratch.open(d.world)
-	for _, e := range d.links {
+	d.out = make([][]choice, len(d.links))
+	for _, group := range bySource(d.links) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := d.add(ctx, Pair{Source: e[0], Target: e[1]}); err != nil {
+		if err := d.add(ctx, group); err != nil {
 			return err
 		}
-		d.progress.Step(1)
+		d.progress.Step(len(group))
 	}
 	return nil
+}
+
+// bySource divides the indices of links into those of each source.
+func bySource(links [][2]ID) (groups [][]int) {
+	at := map[ID]int{}
+	for i, e := range links {
+		k, known := at[e[0]]
+		if !known {
+			k, groups = len(groups), append(groups, nil)
+			at[e[0]] = k
+		}
+		groups[k] = append(groups[k], i)
+	}
+	return groups
 }
 
 // reversed returns edges with their ends exchanged.
@@ -183,58 +199,118 @@ func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 	return slices.DeleteFunc(edges, loop), slices.DeleteFunc(links, loop)
 }
 
-// add draws the choices of a link that the world lacks.
-func (d *drawing) add(ctx context.Context, link Pair) error {
-	near, far := d.nearbyNodes(link.Source)
-	pool := append(slices.Clone(far), nonNeighbors(d.rng, d.whole, link.Source, d.each, d.config.Words)...)
-	pool = append(pool, link.Target)
-	to, from, err := column.Proximities(ctx, d.world, link.Source, pool)
-	if err != nil {
-		return err
-	}
-	rest := numbers(len(pool) - 1)        // indices into pool, without the target
-	best := slices.Clone(rest[:len(far)]) // indices of the nodes with the highest PageRank
-	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(to[b], to[a]), cmp.Compare(pool[a], pool[b])) })
-	best = best[:min(nearestLen, len(best))]
-	inBest := len(best) == 0 || to[len(pool)-1] >= to[best[len(best)-1]]
+// surroundings holds the nodes that the candidates of a source's links are drawn from, and their
+// proximities.
+type surroundings struct {
+	pool     []ID  // nodes around the source, any nodes for each link, and the targets of the links
+	near     int   // number of nodes within two steps, which come first in the pool
+	far      int   // number of nodes around the source
+	best     []int // indices in the pool of the nodes around the source with the highest PageRank
+	to, from []float64
+}
 
-	chosen := []int{len(pool) - 1}
-	var all [3]choice
-	for k, kind := range [...][]int{rest[:near], best, rest[len(far):]} {
-		all[k].from = len(chosen)
-		for _, i := range nn.Subset(d.rng, len(kind), min(len(kind), d.each)) {
-			chosen = append(chosen, kind[i])
-		}
-		all[k].to = len(chosen)
+// add draws the choices of links of one source that the world lacks, given their indices.
+func (d *drawing) add(ctx context.Context, links []int) error {
+	source := d.links[links[0]][0]
+	near, far := d.nearbyNodes(source)
+	s := surroundings{pool: far, near: near, far: len(far)}
+	begin := []int{len(s.pool)} // of the nodes that are drawn for each link
+	for range links {
+		s.pool = append(s.pool, nonNeighbors(d.rng, d.whole, source, d.each, d.config.Words)...)
+		begin = append(begin, len(s.pool))
 	}
-	x, err := d.read(link.Source, pool, to, from, chosen)
-	if err != nil {
+	for _, l := range links {
+		s.pool = append(s.pool, d.links[l][1])
+	}
+	var err error
+	if s.to, s.from, err = column.Proximities(ctx, d.world, source, s.pool); err != nil {
 		return err
 	}
-	links := float64(graph.OutLen(d.whole, link.Source))
-	missing := max(1, links/10) // links of the source, if a tenth is missing
-	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
-	perCandidate := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
-	all[0].pairsPerCandidate, all[2].pairsPerCandidate = perCandidate(near, all[0]), perCandidate(d.whole.NumNodes(), all[2])
-	all[2].poolWeight = 1 / max(1, links)
-	for i, use := range []bool{common, inBest, true} {
-		if c := all[i]; use && c.to > c.from {
-			c.x = x
-			d.out = append(d.out, c)
+	s.findBest()
+	d.scratch.Reset()
+	for i, l := range links {
+		target := len(s.pool) - len(links) + i
+		if d.out[l], err = d.choices(source, &s, target, begin[i], begin[i+1]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// read returns the rows of the chosen indices of pool. to and from are the proximities of pool.
-func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
+// findBest finds the nodes around the source with the highest PageRank.
+func (s *surroundings) findBest() {
+	type node struct {
+		to float64
+		id ID
+		at int
+	}
+	around := make([]node, s.far)
+	for i := range around {
+		around[i] = node{s.to[i], s.pool[i], i}
+	}
+	slices.SortFunc(around, func(a, b node) int {
+		switch {
+		case a.to > b.to:
+			return -1
+		case a.to < b.to:
+			return 1
+		}
+		return cmp.Compare(a.id, b.id)
+	})
+	for _, n := range around[:min(nearestLen, len(around))] {
+		s.best = append(s.best, n.at)
+	}
+}
+
+// choices draws the choices of a link, given the index of its target in the pool. The nodes
+// pool[begin:end] are any nodes that were drawn for it.
+func (d *drawing) choices(source ID, s *surroundings, target, begin, end int) (out []choice, err error) {
+	inBest := len(s.best) == 0 || s.to[target] >= s.to[s.best[len(s.best)-1]]
+	chosen := []int{target}
+	var all [3]choice
+	for k, kind := range [...]struct {
+		nodes int
+		index func(i int) int // of the i-th node in the pool
+	}{
+		{s.near, func(i int) int { return i }},
+		{len(s.best), func(i int) int { return s.best[i] }},
+		{end - begin, func(i int) int { return begin + i }},
+	} {
+		all[k].from = len(chosen)
+		for _, i := range nn.Subset(d.rng, kind.nodes, min(kind.nodes, d.each)) {
+			chosen = append(chosen, kind.index(i))
+		}
+		all[k].to = len(chosen)
+	}
+	x, err := d.read(source, s, chosen)
+	if err != nil {
+		return nil, err
+	}
+	links := float64(graph.OutLen(d.whole, source))
+	missing := max(1, links/10) // links of the source, if a tenth is missing
+	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
+	perCandidate := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
+	all[0].pairsPerCandidate, all[2].pairsPerCandidate = perCandidate(s.near, all[0]), perCandidate(d.whole.NumNodes(), all[2])
+	all[2].poolWeight = 1 / max(1, links)
+	for i, use := range []bool{common, inBest, true} {
+		if c := all[i]; use && c.to > c.from {
+			c.x = x
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// read returns the rows of the chosen indices of the pool. What is known of the source is kept
+// between calls.
+func (d *drawing) read(source ID, s *surroundings, chosen []int) (*blas32.General, error) {
 	t := &d.scratch
-	t.Reset()
 	t.vectors = d.vectors
+	t.To, t.From = t.To[:0], t.From[:0]
 	pairs := make([]Pair, len(chosen))
 	for i, k := range chosen {
-		pairs[i] = Pair{Source: source, Target: pool[k]}
-		t.To, t.From = append(t.To, to[k]), append(t.From, from[k])
+		pairs[i] = Pair{Source: source, Target: s.pool[k]}
+		t.To, t.From = append(t.To, s.to[k]), append(t.From, s.from[k])
 	}
 	t.x = nn.Resize(t.x, len(pairs), d.config.width())
 	if err := d.config.batch(d.world, pairs, 0, len(pairs), t, t.x); err != nil {
@@ -251,11 +327,17 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 // random order within a step. The first near of far are within two steps. For a source with many
 // neighbours only some of them are visited.
 func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
-	clear(d.seen)
-	d.seen[source] = true
 	g := d.world.Graph
-	layer := graph.Out(g, source)
+	if d.seen == nil {
+		d.seen = make([]uint64, d.whole.NumNodes()/64+1)
+	}
 	links := graph.Out(d.whole, source)
+	set := func(v ID) { d.seen[v/64] |= 1 << (v % 64) }
+	set(source)
+	for _, v := range links {
+		set(v)
+	}
+	layer := graph.Out(g, source)
 	left := column.MaxPaths
 	for step := 2; step <= 3; step++ {
 		layer = slices.Clone(layer)
@@ -266,8 +348,8 @@ func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 				break
 			}
 			for _, v := range graph.Out(g, u) {
-				if _, linked := slices.BinarySearch(links, v); !d.seen[v] && !linked {
-					d.seen[v] = true
+				if d.seen[v/64]&(1<<(v%64)) == 0 {
+					set(v)
 					far = append(far, v)
 				}
 			}
@@ -276,6 +358,11 @@ func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 			near = len(far)
 		}
 		layer = far[begin:]
+	}
+	for _, nodes := range [][]ID{{source}, links, far} {
+		for _, v := range nodes {
+			d.seen[v/64] = 0
+		}
 	}
 	return near, far
 }

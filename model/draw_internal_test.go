@@ -27,7 +27,7 @@ func TestDrawnCandidates(t *testing.T) {
 		m := newModel(t, "default", "", 0)
 		d := &drawing{
 			config: &m.config, rng: rand.New(rand.NewPCG(2, 2)), whole: g, world: lacking.world(nil),
-			each: 8, seen: map[ID]bool{}, scale: m.config.scales(),
+			links: hidden, each: 8, scale: m.config.scales(),
 		}
 		for _, e := range hidden {
 			near, far := d.nearbyNodes(e[0])
@@ -37,18 +37,50 @@ func TestDrawnCandidates(t *testing.T) {
 					t.Errorf("%d gathers %v, the first %d of them near: %d does not belong there", e[0], far, near, v)
 				}
 			}
-			if err := d.add(context.Background(), Pair{Source: e[0], Target: e[1]}); err != nil {
-				t.Fatal(err)
-			}
 		}
-		if len(d.out) < 2*len(hidden) {
-			t.Fatalf("%d choices of %d links", len(d.out), len(hidden))
+		if err := d.addLinks(context.Background()); err != nil {
+			t.Fatal(err)
 		}
-		for _, c := range d.out {
+		all := slices.Concat(d.out...)
+		if len(all) < 2*len(hidden) {
+			t.Fatalf("%d choices of %d links", len(all), len(hidden))
+		}
+		for _, c := range all {
 			if c.link != 0 || c.to-c.from > 8 || c.to > c.x.Rows || c.x.Cols != m.config.rankLen() {
 				t.Errorf("choice %+v of %d rows", c, c.x.Rows)
 			}
 		}
+	}
+}
+
+// The links of a source are read together, and share what is known of the source: each has the
+// columns that it has when it is read alone.
+func TestLinksBySource(t *testing.T) {
+	t.Parallel()
+	groups := bySource([][2]ID{{3, 1}, {2, 5}, {3, 4}, {2, 1}, {0, 9}})
+	if want := [][]int{{0, 2}, {1, 3}, {4}}; !reflect.DeepEqual(groups, want) {
+		t.Errorf("groups %v, want %v", groups, want)
+	}
+	g := twoGroups(false)
+	source := ID(1)
+	links := [][2]ID{{source, g.Succ[source][0]}, {source, g.Succ[source][1]}}
+	lacking := g.without(links)
+	m := newModel(t, "default", "", 0)
+	read := func(links ...[2]ID) (rows [][]float32) { // of the links
+		d := &drawing{
+			config: &m.config, rng: rand.New(rand.NewPCG(2, 2)), whole: g, world: lacking.world(nil), links: links, each: 8, scale: m.config.scales(),
+		}
+		if err := d.addLinks(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for _, choices := range d.out {
+			rows = append(rows, nn.Row(*choices[0].x, choices[0].link))
+		}
+		return rows
+	}
+	together := read(links...)
+	if alone := slices.Concat(read(links[0]), read(links[1])); !reflect.DeepEqual(together, alone) {
+		t.Errorf("columns %v of links read together, %v of links read alone", together, alone)
 	}
 }
 

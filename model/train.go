@@ -179,7 +179,7 @@ const (
 // Times of work on two processors, about. They were measured in trainings on five graphs, and
 // differ by a factor of 2 between graphs.
 const (
-	linkTime   = 1800 * time.Microsecond // reading a link and its candidates, and the search for these
+	linkTime   = 600 * time.Microsecond  // reading a link and its candidates, and the search for these
 	choiceTime = 18 * time.Microsecond   // learning a choice once
 	pairTime   = 3 * time.Microsecond    // reading the columns of a pair
 	sampleTime = 2 * time.Microsecond    // learning a sample once

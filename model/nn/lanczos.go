@@ -90,7 +90,11 @@ func (l *Lanczos) run(ctx context.Context, n, steps int) error {
 	next := make([]float32, n)
 	for i := range steps {
 		if i > 0 {
-			norm, err := l.orthogonalise(ctx, next, i)
+			Axpy(float32(-l.diagonal[i-1]), Row(l.basis, i-1), next)
+			if i > 1 {
+				Axpy(float32(-l.offset[i-2]), Row(l.basis, i-2), next)
+			}
+			norm, err := l.orthogonalise(ctx, next, i, 1)
 			if err != nil {
 				return err
 			}
@@ -122,15 +126,16 @@ func (l *Lanczos) fresh(ctx context.Context, v []float32, rows int) error {
 	for i := range v {
 		v[i] = float32(l.Rng.NormFloat64())
 	}
-	_, err := l.orthogonalise(ctx, v, rows)
+	_, err := l.orthogonalise(ctx, v, rows, 2)
 	return err
 }
 
-// orthogonalise removes the components along the first rows of the basis from v and returns the
-// remaining length. It does so twice, which is enough (Parlett, The Symmetric Eigenvalue Problem,
-// section 6.9).
-func (l *Lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (float64, error) {
-	for range 2 {
+// orthogonalise removes the components along the first rows of the basis from v, a number of times,
+// and returns the remaining length. Twice is enough (Parlett, The Symmetric Eigenvalue Problem,
+// section 6.9), and once for a vector whose components are rounding errors, as after a step of the
+// recurrence.
+func (l *Lanczos) orthogonalise(ctx context.Context, v []float32, rows, times int) (float64, error) {
+	for range times {
 		err := Parallel(ctx, rows, func(i int) { l.component[i] = Product64(Row(l.basis, i), v) })
 		if err != nil {
 			return 0, err
