@@ -299,7 +299,11 @@ func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
 		for i, e := range hidden {
 			edges[i] = index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Relation: e.Relation}
 		}
-		rest, err := tx.withoutEdges(ctx, edges)
+		hide := tx.withoutEdges
+		if tx.copiesAreSmall(1) {
+			hide = tx.copyWithout
+		}
+		rest, err := hide(ctx, edges)
 		if err != nil {
 			return nil, err
 		}
@@ -313,14 +317,18 @@ func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
 	}
 }
 
+// copiesAreSmall reports whether n copies of the graph take little memory. A training then reads
+// copies, because walks pass over them faster than over changed rows.
+func (tx *Tx) copiesAreSmall(n int) bool {
+	return int64(n)*tx.all().snap.Graph.LoadedBytes() <= tx.db.opts.memory(workPart)/copiesFraction && tx.fitsSecond()
+}
+
 // worldsWithout returns a function that makes the world without some of the edges. A training opens
-// a world for each processor. If that many copies of the graph take little memory, each world has
-// a copy, because walks pass over it faster than over changed rows.
+// a world for each processor.
 func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
-	copies := int64(runtime.GOMAXPROCS(0)) * tx.all().snap.Graph.LoadedBytes()
 	return func(hidden [][2]index.ID) (model.World, error) {
 		hide := tx.withoutFew
-		if copies <= tx.db.opts.memory(workPart)/copiesFraction && tx.fitsSecond() {
+		if tx.copiesAreSmall(runtime.GOMAXPROCS(0)) {
 			hide = tx.without
 		}
 		without, err := hide(ctx, hidden)

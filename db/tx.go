@@ -200,18 +200,30 @@ const (
 // graph if there is memory for it, otherwise on the same graph with changed rows. It returns
 // ErrTooLarge if there is no memory for these either, or the error of ctx.
 func (tx *Tx) without(ctx context.Context, pairs [][2]index.ID) (*Tx, error) {
-	var g *index.Graph
-	var err error
-	whole, edges := tx.all().snap.Graph, tx.snap.Graph.Joining(pairs)
+	edges := tx.snap.Graph.Joining(pairs)
 	switch {
 	case tx.fitsSecond():
-		g, err = whole.Without(ctx, edges)
+		return tx.copyWithout(ctx, edges)
 	case len(pairs) > tx.mostHidden():
 		what := fmt.Sprintf("the graph is too large to be copied, and to hide %s takes", words.Count(len(pairs), "edge"))
 		return nil, tx.db.checkMemory(what, hiddenBytes*int64(len(pairs)), tx.db.opts.memory(workPart)/2)
-	default:
-		g, err = whole.Hide(ctx, edges)
 	}
+	return tx.hiding(ctx, edges)
+}
+
+// copyWithout returns a read-only transaction on a copy of the graph without some of the edges.
+func (tx *Tx) copyWithout(ctx context.Context, edges []index.Edge) (*Tx, error) {
+	g, err := tx.all().snap.Graph.Without(ctx, edges)
+	if err != nil {
+		return nil, err
+	}
+	return tx.onGraph(g, edges...), nil
+}
+
+// hiding returns a read-only transaction on the graph that takes some of the edges out of the rows
+// that it reads.
+func (tx *Tx) hiding(ctx context.Context, edges []index.Edge) (*Tx, error) {
+	g, err := tx.all().snap.Graph.Hide(ctx, edges)
 	if err != nil {
 		return nil, err
 	}
@@ -241,11 +253,7 @@ func (tx *Tx) withoutFew(ctx context.Context, pairs [][2]index.ID) (*Tx, error) 
 // withoutEdges is withoutFew for a list of edges.
 func (tx *Tx) withoutEdges(ctx context.Context, edges []index.Edge) (*Tx, error) {
 	if !tx.snap.Graph.Loaded() {
-		g, err := tx.all().snap.Graph.Hide(ctx, edges)
-		if err != nil {
-			return nil, err
-		}
-		return tx.onGraph(g, edges...), nil
+		return tx.hiding(ctx, edges)
 	}
 	e := tx.all().snap.Graph.Edit()
 	for i, x := range edges {
