@@ -299,11 +299,7 @@ func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
 		for i, e := range hidden {
 			edges[i] = index.Edge{Ends: index.Ends{U: e.U, V: e.V}, Relation: e.Relation}
 		}
-		hide := tx.withoutEdges
-		if tx.copiesAreSmall(1) {
-			hide = tx.copyWithout
-		}
-		rest, err := hide(ctx, edges)
+		rest, err := tx.trainedWithout(ctx, edges, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -317,21 +313,22 @@ func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
 	}
 }
 
-// copiesAreSmall reports whether n copies of the graph take little memory. A training then reads
-// copies, because walks pass over them faster than over changed rows.
-func (tx *Tx) copiesAreSmall(n int) bool {
-	return int64(n)*tx.all().snap.Graph.LoadedBytes() <= tx.db.opts.memory(workPart)/copiesFraction && tx.fitsSecond()
+// trainedWithout returns a read-only transaction without some of the edges for a training, which
+// reads so many at once. If that many copies of the graph take little memory, it has a copy, because
+// walks pass over copies faster than over changed rows.
+func (tx *Tx) trainedWithout(ctx context.Context, edges []index.Edge, copies int) (*Tx, error) {
+	bytes := int64(copies) * tx.all().snap.Graph.LoadedBytes()
+	if bytes <= tx.db.opts.memory(workPart)/copiesFraction && tx.fitsSecond() {
+		return tx.copyWithout(ctx, edges)
+	}
+	return tx.withoutEdges(ctx, edges)
 }
 
 // worldsWithout returns a function that makes the world without some of the edges. A training opens
 // a world for each processor.
 func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 	return func(hidden [][2]index.ID) (model.World, error) {
-		hide := tx.withoutFew
-		if tx.copiesAreSmall(runtime.GOMAXPROCS(0)) {
-			hide = tx.without
-		}
-		without, err := hide(ctx, hidden)
+		without, err := tx.trainedWithout(ctx, tx.snap.Graph.Joining(hidden), runtime.GOMAXPROCS(0))
 		if err != nil {
 			return model.World{}, err
 		}

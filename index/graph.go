@@ -562,20 +562,15 @@ func (g *Graph) makeTyped(u ID, out, in *row) typedRow {
 			r.rows++
 		}
 	}
-	r.data = make([]uint32, 0, 2*r.rows+len(keys))
+	r.data = make([]uint32, 2*r.rows+len(keys))
+	row := -1
 	for i, k := range keys {
 		if i == 0 || k>>32 != keys[i-1]>>32 {
-			r.data = append(r.data, uint32(k>>32))
+			row++
+			r.by()[row] = uint32(k >> 32)
 			r.has |= 1 << (byOrder(uint32(k>>32)) % 64)
 		}
-	}
-	for i, k := range keys {
-		if i+1 == len(keys) || k>>32 != keys[i+1]>>32 {
-			r.data = append(r.data, uint32(i+1))
-		}
-	}
-	for _, k := range keys {
-		r.data = append(r.data, ID(k))
+		r.end()[row], r.to()[i] = uint32(i+1), ID(k)
 	}
 	return r
 }
