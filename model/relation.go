@@ -23,7 +23,7 @@ type relational struct {
 	set     *rules.Set
 	net     *nn.Network
 	bounds  bounds // of the evidence
-	weights addedWeights
+	weights scoreWeights
 	factors *factor.Factors // nil: their weight is 0
 	level   level
 }
@@ -116,13 +116,8 @@ func (r *relational) appendOdds(odds []float64, t *scratch, w World, pairs []Pai
 		outputs, known = r.outputs(t, nodes)
 	}
 	added, weights := r.added(t, w, source, nodes), r.weights.of(w.Head)
-	for i, score := range outputs {
-		for k, a := range added {
-			if a != nil {
-				score += weights[k] * a[i]
-			}
-		}
-		odds = append(odds, r.level.of(score, known))
+	for i, output := range outputs {
+		odds = append(odds, r.level.of(weighted(weights, output, added, i), known))
 	}
 	return odds
 }
@@ -221,7 +216,7 @@ func (r *relational) bytes() int {
 	if r == nil {
 		return 0
 	}
-	weights := len(addedScores) * (1 + len(r.weights.Each))
+	weights := (1 + len(addedScores)) * (1 + len(r.weights.Each))
 	return r.set.Bytes() + r.factors.Bytes() + 4*len(r.net.Theta) + 8*(rules.Len+weights)
 }
 
@@ -251,13 +246,13 @@ type relationalDocument struct {
 	Rules   []byte
 	Weights nn.Floats
 	Bounds  bounds
-	Added   addedWeights
+	Scores  scoreWeights
 	Factors *factor.Document `msgpack:",omitempty"`
 	Level   level
 }
 
 func (r *relational) document() *relationalDocument {
-	d := &relationalDocument{Rules: r.set.Marshal(), Weights: r.net.Theta, Bounds: r.bounds, Added: r.weights, Level: r.level}
+	d := &relationalDocument{Rules: r.set.Marshal(), Weights: r.net.Theta, Bounds: r.bounds, Scores: r.weights, Level: r.level}
 	if r.factors != nil {
 		d.Factors = r.factors.Document()
 	}
@@ -276,10 +271,10 @@ func (d *relationalDocument) relational() (*relational, error) {
 	if len(d.Bounds.Least) != rules.Len || len(d.Bounds.Most) != rules.Len || !nn.Finite(d.Bounds.Least...) || !nn.Finite(d.Bounds.Most...) {
 		return nil, errors.New("the bounds of evidence do not fit")
 	}
-	if !d.Added.valid() {
-		return nil, errors.New("the weights of added scores do not fit")
+	if !d.Scores.valid() {
+		return nil, errors.New("the weights of scores do not fit")
 	}
-	r := &relational{set: set, net: nn.NewNetwork(shape, d.Weights), bounds: d.Bounds, weights: d.Added, level: d.Level}
+	r := &relational{set: set, net: nn.NewNetwork(shape, d.Weights), bounds: d.Bounds, weights: d.Scores, level: d.Level}
 	if d.Factors != nil {
 		r.factors, err = d.Factors.Factors()
 	}
@@ -301,28 +296,25 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 	}
 	r, evidence := s.belief.relational, make([]float32, rules.Len)
 	r.columns(t, p.Target, evidence)
-	odds, slopes := r.slopes(&t.net, evidence)
+	output, slopes := r.slopes(&t.net, evidence)
 	added, weights := r.added(t, w, p.Source, []ID{p.Target}), r.weights.of(w.Head)
-	for k, a := range added {
-		if a != nil {
-			odds += r.level.Slope * weights[k] * a[0]
-		}
-	}
+	odds := r.level.of(weighted(weights, output, added, 0), float64(evidence[rules.KnownColumn]))
 	z := nn.Resize(blas32.General{}, 1, len(s.belief.mean))
 	s.belief.inputs(s.config, t, pair, z)
 
 	x, col := nn.Row(t.x, 0), s.config.timeCol()
 	weight := float64(s.belief.mean[col] * s.belief.scale[col])
+	perScore := weight * r.level.Slope
 	var all []Input
 	rest := weight * odds
 	for i, name := range rules.Names() {
-		adds := weight * slopes[i] * float64(evidence[i])
+		adds := perScore * weights[0] * slopes[i] * float64(evidence[i])
 		all = append(all, Input{name, float64(evidence[i]), adds, rules.Tells(i)})
 		rest -= adds
 	}
 	for k, a := range added {
 		if a != nil {
-			adds := weight * r.level.Slope * weights[k] * a[0]
+			adds := perScore * weights[1+k] * a[0]
 			all = append(all, Input{addedScores[k].name, a[0], adds, addedScores[k].tells})
 			rest -= adds
 		}
@@ -343,16 +335,15 @@ func (s *Scorer) relationInputs(ctx context.Context, w World, p Pair) ([]Input, 
 	return append(all, Input{columns[len(columns)-1].Name, odds, rest, ""}), nil
 }
 
-// slopes returns the log-odds of the columns x, without added scores, and their derivatives with
-// respect to the columns.
-func (r *relational) slopes(t *nn.Tape, x []float32) (odds float64, slopes []float64) {
-	row := nn.NewMatrix(x, len(x))
-	odds = r.level.of(float64(r.net.Forward(t, row)[0]), float64(x[rules.KnownColumn]))
+// slopes returns the output of the network for the columns x, and its derivatives with respect to
+// the columns.
+func (r *relational) slopes(t *nn.Tape, x []float32) (output float64, slopes []float64) {
+	output = float64(r.net.Forward(t, nn.NewMatrix(x, len(x)))[0])
 	r.net.Backward(t, t.RepeatOne(1))
 	for _, v := range r.net.InputGradient(t, blas32.General{}).Data {
-		slopes = append(slopes, r.level.Slope*float64(v))
+		slopes = append(slopes, float64(v))
 	}
-	return odds, slopes
+	return output, slopes
 }
 
 // Rule is a rule that a training learned: a path along Body from a source leads to a target of Head

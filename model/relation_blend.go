@@ -14,9 +14,9 @@ import (
 // on average.
 const leastGain = 3
 
-// fitWeights returns the weights of the added scores for lists that the network has not learned: 0
-// for the scores that do not help. A direction has weights of its own where they help.
-func (l *relationLearner) fitWeights(members []*nn.Network) addedWeights {
+// fitWeights returns the weights of the scores for lists that the network has not learned: 0 for the
+// added scores that do not help. A direction has weights of its own where they help.
+func (l *relationLearner) fitWeights(members []*nn.Network) scoreWeights {
 	var all []blendList
 	byHead := map[graph.Direction][]blendList{}
 	for k, net := range members {
@@ -27,13 +27,13 @@ func (l *relationLearner) fitWeights(members []*nn.Network) addedWeights {
 	}
 	b := newBlend(all, 1+len(addedScores))
 	b.choose()
-	out := addedWeights{All: b.relative()}
+	out := scoreWeights{All: b.rounded()}
 	for head, lists := range byHead {
 		if own := b.narrowed(lists); own != nil {
 			for int(head) >= len(out.Each) {
 				out.Each = append(out.Each, nil)
 			}
-			out.Each[head] = own.relative()
+			out.Each[head] = own.rounded()
 		}
 	}
 	return out
@@ -90,12 +90,13 @@ func newBlend(lists []blendList, scores int) *blend {
 	return b
 }
 
-// relative returns the weights of the scores but the first, in units of the weight of that.
-func (b *blend) relative() []float64 {
-	all := make([]float64, len(b.w)-1)
-	for k := range all {
-		all[k] = rounded(b.w[1+k] / max(b.w[0], 1e-3))
+// rounded returns the weights as they are stored. The first score counts at least a little.
+func (b *blend) rounded() []float64 {
+	all := make([]float64, len(b.w))
+	for k, w := range b.w {
+		all[k] = rounded(w)
 	}
+	all[0] = max(all[0], 1e-3)
 	return all
 }
 

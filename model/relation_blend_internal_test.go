@@ -4,6 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/internal/graph"
+	"kith/model/internal/rules"
+	"kith/model/nn"
 )
 
 // blendLists draws lists of candidates, and the link of each by a conditional logit with the given
@@ -86,5 +92,59 @@ func TestBlendOfDirection(t *testing.T) {
 				t.Errorf("%s: weight %d is %v, want %v to %v", c.name, k, w, c.least[k], c.most[k])
 			}
 		}
+	}
+}
+
+// One level fits the scores of all directions, also where the network of the evidence tells nothing
+// about one of them: the slope is 1, since the scores are log-odds up to a constant.
+func TestLevelOfDirections(t *testing.T) {
+	t.Parallel()
+	const perMember, candidates = 120, 20
+	rng := rand.New(rand.NewPCG(6, 6))
+	members := make([]*nn.Network, rankerMembers)
+	for k := range members {
+		members[k] = nn.NewNetwork(relationShape(1), nil)
+		members[k].InitUniform(rng)
+		for i := range members[k].Theta {
+			members[k].Theta[i] *= 3
+		}
+	}
+	l := &relationLearner{held: perMember}
+	for i := range rankerMembers * perMember {
+		head := graph.Direction(i % 2)
+		x := nn.Resize(blas32.General{}, 1+candidates, rules.Len)
+		for j := range x.Data {
+			x.Data[j] = float32(rng.NormFloat64())
+		}
+		for j := range x.Rows {
+			nn.Row(x, j)[rules.KnownColumn] = 0
+		}
+		added := [][]float64{make([]float64, x.Rows), make([]float64, x.Rows), make([]float64, x.Rows)}
+		utilities := members[i/perMember].Outputs(x) // what direction 0 follows
+		for j := range x.Rows {
+			added[viewOwn][j] = 2 * rng.NormFloat64()
+			if head == 1 {
+				utilities[j] = added[viewOwn][j]
+			}
+		}
+		best, most := 0, math.Inf(-1)
+		for j, u := range utilities {
+			if u -= math.Log(rng.ExpFloat64()); u > most {
+				best, most = j, u
+			}
+		}
+		for j := range rules.Len {
+			x.Data[j], nn.Row(x, best)[j] = nn.Row(x, best)[j], x.Data[j]
+		}
+		added[viewOwn][0], added[viewOwn][best] = added[viewOwn][best], added[viewOwn][0]
+		c := choice{x: &x, added: added, from: 1, to: x.Rows, standsFor: make([]float64, candidates), pairsPerCandidate: 1}
+		l.lists = append(l.lists, relationList{ranked: c, level: c, head: head})
+	}
+	r := &relational{net: meanNetwork(members), weights: l.fitWeights(members)}
+	if own := r.weights.of(1); own[0] > 0.3 {
+		t.Fatalf("weights %v, and of direction 1 %v", r.weights.All, own)
+	}
+	if r.level = l.fitLevel(r); r.level.Slope < 0.6 || r.level.Slope > 1.4 {
+		t.Errorf("level %v of weights %v", r.level, r.weights)
 	}
 }

@@ -346,7 +346,7 @@ func TestRankerBesideEvidence(t *testing.T) {
 	r := s.belief.relational
 	pairs := Pairs(3, []ID{160, 170, 180})
 	odds := func(weights []float64) []float64 {
-		r.weights = addedWeights{All: weights}
+		r.weights = scoreWeights{All: weights}
 		sc := s.scratch()
 		defer s.release(sc)
 		odds, err := s.relationOdds(ctx, sc, w, pairs)
@@ -355,12 +355,12 @@ func TestRankerBesideEvidence(t *testing.T) {
 		}
 		return odds
 	}
-	bare := odds([]float64{0, 0, 0})
+	bare := odds([]float64{1, 0, 0, 0})
 	own := w
 	own.Typed, own.Whole = nil, nil
 	for view, in := range []World{viewOwn: own, viewAll: *w.Whole} {
-		weights := []float64{0, 0, 0}
-		weights[view] = 0.5
+		weights := []float64{1, 0, 0, 0}
+		weights[1+view] = 0.5
 		sc := s.scratch()
 		if err := s.config.contexts(ctx, in, pairs, sc); err != nil {
 			t.Fatal(err)
@@ -379,10 +379,10 @@ func TestRankerBesideEvidence(t *testing.T) {
 
 // Weights of a direction take the place of the weights of all, also under other numbers, and a
 // document of weights that do not fit is refused.
-func TestAddedWeights(t *testing.T) {
+func TestScoreWeights(t *testing.T) {
 	t.Parallel()
-	w := addedWeights{All: []float64{0, 0, 1}, Each: [][]float64{nil, {2, 0, 0}}}
-	if got := w.of(1); !slices.Equal(got, []float64{2, 0, 0}) {
+	w := scoreWeights{All: []float64{1, 0, 0, 1}, Each: [][]float64{nil, {0.5, 2, 0, 0}}}
+	if got := w.of(1); !slices.Equal(got, []float64{0.5, 2, 0, 0}) {
 		t.Errorf("weights %v of a direction that has its own", got)
 	}
 	for _, d := range []rules.Direction{0, 7} {
@@ -394,10 +394,10 @@ func TestAddedWeights(t *testing.T) {
 		t.Errorf("the weights %v are read otherwise", w)
 	}
 	moved := w.renamed(6, func(d rules.Direction) (rules.Direction, bool) { return d + 4, true })
-	if got := moved.of(5); !slices.Equal(got, []float64{2, 0, 0}) || !slices.Equal(moved.of(1), w.All) {
+	if got := moved.of(5); !slices.Equal(got, []float64{0.5, 2, 0, 0}) || !slices.Equal(moved.of(1), w.All) {
 		t.Errorf("renamed: %v", moved)
 	}
-	for _, bad := range []addedWeights{{}, {All: []float64{1}}, {All: []float64{0, 0, math.NaN()}}, {All: w.All, Each: [][]float64{{1}}}} {
+	for _, bad := range []scoreWeights{{}, {All: []float64{1}}, {All: []float64{1, 0, 0, math.NaN()}}, {All: w.All, Each: [][]float64{{1}}}} {
 		if bad.valid() {
 			t.Errorf("weights %v are valid", bad)
 		}

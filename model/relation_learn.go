@@ -138,7 +138,7 @@ func (l *relationLearner) train(ctx context.Context, g TypedGraph, edges []rules
 	return r, err
 }
 
-// weigh trains the network on the lists, and fits the weights of the added scores and the level.
+// weigh trains the network on the lists, and fits the weights of the scores and the level.
 // The members of the network learn different parts of the lists, so that the scores of each can be
 // weighed on the part that it has not learned.
 func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) {
@@ -200,7 +200,7 @@ func (l *relationLearner) readOpinions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	every := slices.Repeat([]float64{1}, views)
+	every := slices.Repeat([]float64{1}, 1+views)
 	s := l.model.Scorer()
 	for k := range rankerMembers {
 		all := l.blended(k)
@@ -259,12 +259,10 @@ func (l *relationLearner) fitLevel(r *relational) level {
 	}
 	return fitLevel(all, rules.KnownColumn, func(p *choiceShard, c *choice) []float64 {
 		p.forward(r.net, nil, []choice{*c}, []int{0})
-		for k, by := range r.weights.of(heads[c.x]) {
-			scores := c.added[k]
-			p.score[0] += by * scores[c.link]
-			for i := range c.to - c.from {
-				p.score[1+i] += by * scores[c.from+i]
-			}
+		weights := r.weights.of(heads[c.x])
+		p.score[0] = weighted(weights, p.score[0], c.added, c.link)
+		for i, output := range p.score[1:] {
+			p.score[1+i] = weighted(weights, output, c.added, c.from+i)
 		}
 		return p.score
 	})

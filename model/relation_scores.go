@@ -34,34 +34,36 @@ const (
 	views = byFactors
 )
 
-// addedWeights are the weights of the added scores, in units of the weight of the network's output.
-type addedWeights struct {
+// scoreWeights are the weights of the scores of a question: first of the output of the network, then
+// of the added scores. With them, a sum of scores of any direction is on the scale of log-odds, so
+// that one level fits all.
+type scoreWeights struct {
 	All  []float64
 	Each [][]float64 // by direction; nil: All
 }
 
 // of returns the weights for links of a direction.
-func (w *addedWeights) of(head graph.Direction) []float64 {
+func (w *scoreWeights) of(head graph.Direction) []float64 {
 	if int(head) < len(w.Each) && w.Each[head] != nil {
 		return w.Each[head]
 	}
 	return w.All
 }
 
-// reads reports whether a score has weight in some direction.
-func (w *addedWeights) reads(k int) bool {
-	return w.All[k] != 0 || slices.ContainsFunc(w.Each, func(each []float64) bool { return each != nil && each[k] != 0 })
+// reads reports whether added score k has weight in some direction.
+func (w *scoreWeights) reads(k int) bool {
+	return w.All[1+k] != 0 || slices.ContainsFunc(w.Each, func(each []float64) bool { return each != nil && each[1+k] != 0 })
 }
 
 // valid reports whether w has a finite weight for each score.
-func (w *addedWeights) valid() bool {
-	fits := func(all []float64) bool { return len(all) == len(addedScores) && nn.Finite(all...) }
+func (w *scoreWeights) valid() bool {
+	fits := func(all []float64) bool { return len(all) == 1+len(addedScores) && nn.Finite(all...) }
 	return fits(w.All) && !slices.ContainsFunc(w.Each, func(each []float64) bool { return each != nil && !fits(each) })
 }
 
 // renamed returns the weights for relations with other numbers.
-func (w *addedWeights) renamed(directions int, to func(graph.Direction) (graph.Direction, bool)) addedWeights {
-	out := addedWeights{All: w.All}
+func (w *scoreWeights) renamed(directions int, to func(graph.Direction) (graph.Direction, bool)) scoreWeights {
+	out := scoreWeights{All: w.All}
 	for d, each := range w.Each {
 		if n, ok := to(graph.Direction(d)); ok && each != nil {
 			if out.Each == nil {
@@ -73,6 +75,18 @@ func (w *addedWeights) renamed(directions int, to func(graph.Direction) (graph.D
 	return out
 }
 
+// weighted returns the weighted sum of the scores of row i: the network's output and the added scores,
+// where one that is nil has no weight.
+func weighted(weights []float64, output float64, added [][]float64, i int) float64 {
+	sum := weights[0] * output
+	for k, scores := range added {
+		if scores != nil {
+			sum += weights[1+k] * scores[i]
+		}
+	}
+	return sum
+}
+
 // readOpinion returns a function that copies the log-odds of the ranker in a view from the tape.
 func readOpinion(view int) func(*relational, *scratch, World, ID, []ID, []float64) {
 	return func(_ *relational, t *scratch, _ World, _ ID, _ []ID, scores []float64) {
@@ -81,13 +95,13 @@ func readOpinion(view int) func(*relational, *scratch, World, ID, []ID, []float6
 }
 
 // readOpinions leaves the log-odds of the ranker about pairs on the tape, in the views of a world
-// that have weight.
+// that have one of the weights of a question.
 func (s *Scorer) readOpinions(ctx context.Context, t *scratch, w World, pairs []Pair, weights []float64) error {
 	own := w
 	own.Typed, own.Whole, own.Found, own.Now = nil, nil, nil, 0
 	for v, view := range [views]*World{viewOwn: &own, viewAll: w.Whole} {
 		t.opinions[v] = nil
-		if weights[v] == 0 || view == nil {
+		if weights[1+v] == 0 || view == nil {
 			continue
 		}
 		if err := s.config.contexts(ctx, *view, pairs, t); err != nil {
@@ -119,7 +133,7 @@ func readFactors(r *relational, _ *scratch, w World, source ID, nodes []ID, scor
 func (r *relational) added(t *scratch, w World, source ID, nodes []ID) [][]float64 {
 	all, weights := make([][]float64, len(addedScores)), r.weights.of(w.Head)
 	for k, a := range addedScores {
-		if weights[k] != 0 {
+		if weights[1+k] != 0 {
 			all[k] = make([]float64, len(nodes))
 			a.read(r, t, w, source, nodes, all[k])
 		}
