@@ -30,26 +30,52 @@ const (
 	profiled      = 2000 // targets of a head whose directions make its profile
 )
 
-// Mine returns the rules of a graph. They depend on the graph and the seed alone.
+// Mine returns the rules of a graph. They depend on the graph and the seed alone. It calls done when
+// those of a head have been mined.
 func Mine(ctx context.Context, t *Table, seed uint64, done func()) (*Set, error) {
-	n := 2 * len(t.directed)
-	s := &Set{make([]head, n)}
-	pairs, targets := t.pairs(), s.count(t)
+	s := OnDemand(t, seed)
 	heads := slices.Collect(Directions(t))
-	walkers := sync.Pool{New: func() any { return new(walker) }}
 	err := nn.Parallel(ctx, len(heads), func(i int) {
-		d := heads[i]
-		w := walkers.Get().(*walker)
-		defer walkers.Put(w)
-		m := miner{table: t, head: d, walker: w, rng: rand.New(rand.NewPCG(seed, uint64(d))), support: map[[MaxLen]Direction]int{}}
-		h := &s.heads[d]
-		m.measure(targets[d])
-		h.rules, h.against = m.mine(pairs[d/2], targets[t.Inverse(d)]), m.mineAgainst(targets[t.Inverse(d)], targets[d])
-		m.forget(targets[d])
-		h.profile, h.frequent = t.profile(targets[d]), t.frequent(targets[d], t.Inverse(d))
+		s.of(heads[i])
 		done()
 	})
+	s.quarry = nil
 	return s, err
+}
+
+// OnDemand returns the set that Mine returns, except that it mines a head when it is asked about it.
+// It keeps the graph.
+func OnDemand(t *Table, seed uint64) *Set {
+	n := 2 * len(t.directed)
+	s := &Set{heads: make([]head, n)}
+	s.quarry = &quarry{table: t, seed: seed, pairs: t.pairs(), targets: s.count(t), mined: make([]sync.Once, n)}
+	return s
+}
+
+// quarry is what the heads of a set are mined from.
+type quarry struct {
+	table   *Table
+	seed    uint64
+	pairs   [][][2]ID // by relation
+	targets [][]ID    // by direction, ascending
+	mined   []sync.Once
+	miners  sync.Pool // of *miner
+}
+
+// mine mines a head, which has its counts.
+func (q *quarry) mine(d Direction, h *head) {
+	m, ok := q.miners.Get().(*miner)
+	if !ok {
+		m = &miner{table: q.table, walker: new(walker), support: map[[MaxLen]Direction]int{}, chance: make([]float32, q.table.NumNodes())}
+	}
+	defer q.miners.Put(m)
+	m.head, m.rng = d, rand.New(rand.NewPCG(q.seed, uint64(d)))
+	targets, sources := q.targets[d], q.targets[q.table.Inverse(d)]
+	clear(m.support)
+	m.measure(targets)
+	h.rules, h.against = m.mine(q.pairs[d/2], sources), m.mineAgainst(sources, targets)
+	m.forget(targets)
+	h.profile, h.frequent = q.table.profile(targets), q.table.frequent(targets, q.table.Inverse(d))
 }
 
 // pairs returns the linked pairs by relation.
@@ -116,9 +142,6 @@ type miner struct {
 
 // measure sets the chance of the targets of the head.
 func (m *miner) measure(targets []ID) {
-	if m.chance == nil {
-		m.chance = make([]float32, m.table.NumNodes())
-	}
 	edges := float32(0)
 	for _, y := range targets {
 		m.chance[y] = float32(len(m.table.Row(y, m.table.Inverse(m.head))))

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Marshal encodes the set. Numbers are varints; the profile is in units of 1/65535.
+// Marshal encodes a set of Mine. Numbers are varints; the profile is in units of 1/65535.
 func (s *Set) Marshal() []byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.heads)))
 	for i := range s.heads {
@@ -46,7 +46,7 @@ func appendRules(b []byte, all []Rule) []byte {
 // Unmarshal decodes the result of Marshal. The memory that it takes is a small multiple of len(b).
 func Unmarshal(b []byte) (*Set, error) {
 	d := decoder{rest: b}
-	s := &Set{make([]head, d.len(4))}
+	s := &Set{heads: make([]head, d.len(4))}
 	for i := range s.heads {
 		h := &s.heads[i]
 		h.counts = counts{float64(d.uint(math.MaxInt64)), float64(d.uint(math.MaxInt64))}
@@ -170,7 +170,7 @@ func (s *Set) Nodes(f func(ID)) {
 // Renamed returns the set for a graph of the given number of relations in which nodes and
 // directions have other numbers. What has no number there is dropped.
 func (s *Set) Renamed(relations int, node func(ID) (ID, bool), direction func(Direction) (Direction, bool)) *Set {
-	out := &Set{make([]head, 2*relations)}
+	out := &Set{heads: make([]head, 2*relations)}
 	for i, h := range s.heads {
 		d, ok := direction(Direction(i))
 		if !ok {

@@ -126,9 +126,10 @@ func (r *Rule) path() []Direction { return r.Body[:r.Len] }
 // evidence returns -log(1-c): evidence of independent rules adds up (noisy-or).
 func evidence(c float32) float32 { return float32(-math.Log1p(-float64(c))) }
 
-// Set is what was mined from a graph. It is immutable.
+// Set is what was mined from a graph. It is immutable for its readers.
 type Set struct {
-	heads []head // by direction
+	heads  []head  // by direction
+	quarry *quarry // what heads are mined from when they are asked about; nil: all are there
 }
 
 // head is what was mined for a direction.
@@ -154,6 +155,9 @@ func (s *Set) Relations() int { return len(s.heads) / 2 }
 func (s *Set) of(d Direction) head {
 	if s == nil || int(d) >= len(s.heads) {
 		return head{}
+	}
+	if q := s.quarry; q != nil {
+		q.mined[d].Do(func() { q.mine(d, &s.heads[d]) })
 	}
 	return s.heads[d]
 }
