@@ -24,6 +24,7 @@ type DB struct {
 	states   *index.States
 	versions versions // the versions that are not deployed
 	priors   sync.Map // scorers of the built-in model by contentKind
+	ruled    ruled    // the built-in model with the rules of the graph
 
 	heuristics sync.Map                   // their models by heuristicKey
 	rewards    atomic.Pointer[rewardSums] // of the latest question for them

@@ -293,7 +293,7 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	case tx.batch != nil && !tx.batch.Empty():
 		return inputf("edges cannot be assumed beside changes that are not committed")
 	}
-	over := &Tx{db: tx.db, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
+	over := &Tx{db: tx.db, ruled: tx.ruled, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
 	defer over.expire()
 	for _, e := range edges {
 		if err := over.PutEdge(e.Src, e.Dst, Via(e.Relation), Weight(e.Weight), At(e.Time)); err != nil {
@@ -480,7 +480,7 @@ func (tx *Tx) edgesSeen() string {
 // part returns a read-only transaction that sees a part of the edges.
 func (tx *Tx) part(via index.Via) *Tx {
 	part := &Tx{
-		db: tx.db, snap: &snapshot{Snapshot: tx.view().Via(via), models: tx.snap.models, ts: tx.snap.ts}, whole: tx.all(), via: via,
+		db: tx.db, ruled: tx.ruled, snap: &snapshot{Snapshot: tx.view().Via(via), models: tx.snap.models, ts: tx.snap.ts}, whole: tx.all(), via: via,
 	}
 	if tx.batch == nil || tx.batch.Empty() {
 		part.reader = tx.reader

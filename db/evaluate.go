@@ -236,6 +236,14 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 	return hidden.Draw(ctx, tx.snap.Graph, left, want, rng)
 }
 
+// AddToRelationStart makes a learner read the edges of the graph with their relations.
+func (tx *Tx) AddToRelationStart(ctx context.Context, l *model.RelationStartLearner, seed uint64) error {
+	if tx.ended {
+		return ErrClosed
+	}
+	return l.Add(ctx, tx.typedGraph(), seed, tx.relationsWithout(ctx))
+}
+
 // AddToStart makes a learner read the edges of the graph without a share of them, which is drawn
 // from the seed.
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {

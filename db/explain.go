@@ -263,10 +263,11 @@ func (r Reason) Edges(path []Key) string {
 	})
 }
 
-// Rules returns the rules that a model has learned for links of a relation, the most confident
-// first; none if it has learned no relations. Inverse asks for the rules that lead from the targets
-// to the sources. Model and version are those of [PredictOptions]. It returns ErrNotFound for a
-// missing relation, and ErrNoModel for a missing model or version.
+// Rules returns the rules by which a model predicts links of a relation, the most confident first;
+// none if it has learned no relations. The built-in model mines them when it is first asked for a
+// relation. Inverse asks for the rules that lead from the targets to the sources. Model and version
+// are those of [PredictOptions]. It returns ErrNotFound for a missing relation, and ErrNoModel for a
+// missing model or version.
 func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]Rule, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -276,11 +277,15 @@ func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]
 		return nil, err
 	}
 	on, err := tx.about(relation, inverse)
-	if err != nil || m == nil || on.head == nil {
+	if err != nil || on.head == nil {
 		return nil, err
 	}
+	scorer := on.prior(false)
+	if m != nil {
+		scorer = m.scorer
+	}
 	var all []Rule
-	for _, r := range m.scorer.Rules(*on.head) {
+	for _, r := range scorer.Rules(*on.head) {
 		all = append(all, tx.rule(&r))
 	}
 	return all, nil

@@ -60,9 +60,7 @@ func TestTrainedRelations(t *testing.T) {
 	path, copied := place(t), place(t)
 	g := open(t, path, &db.Options{Seed: 3})
 	must(t, g.Update(ctx, func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
-	if all := rulesOf(t, g, false); all != nil {
-		t.Errorf("an untrained database has rules: %v", all)
-	}
+	checkRules(t, g) // of the built-in model
 	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 100, Epochs: 2}})
 	must(t, err)
 	checkRules(t, g)
@@ -154,7 +152,7 @@ func checkPath(t *testing.T, tx *db.Tx, r db.Reason, path []db.Key) {
 	}
 }
 
-// checkRules checks the rules that a training learned: they are listed with the names of relations,
+// checkRules checks the rules of the answering model: they are listed with the names of relations,
 // the most confident first.
 func checkRules(t *testing.T, g *db.DB) {
 	t.Helper()
@@ -187,16 +185,17 @@ func rulesOf(t *testing.T, g *db.DB, inverse bool) (all []db.Rule) {
 	return all
 }
 
-// Without relations, or a model that has learned them, the likely nodes are the nodes with the
-// largest PageRank.
+// Without relations, or by a model that has not learned them, the likely nodes are the nodes with
+// the largest PageRank.
 func TestLikelyWithoutRelations(t *testing.T) {
 	t.Parallel()
 	g := open(t, "", &db.Options{InMemory: true})
 	defer func() { must(t, g.Close()) }()
 	must(t, g.Update(context.Background(), func(tx *db.Tx) error { return camps(tx, "follows") }))
+	must(t, g.Model("m").Create(context.Background(), db.ModelSpec{}))
 	for _, relation := range []string{"", "likes"} {
 		ask := func(among db.Candidates) []db.Link {
-			r, err := g.Predict(context.Background(), db.PredictOptions{For: 5, Relation: relation, Among: among, NoCache: true})
+			r, err := g.Predict(context.Background(), db.PredictOptions{For: 5, Relation: relation, Model: "m", Among: among, NoCache: true})
 			must(t, err)
 			return r.Links
 		}
@@ -206,4 +205,74 @@ func TestLikelyWithoutRelations(t *testing.T) {
 	}
 	_, err := g.Predict(context.Background(), db.PredictOptions{For: 5, Among: db.Likely(0)})
 	wantError(t, "LIKELY(0)", err, db.ErrInput)
+}
+
+// Without a model, the rules of the graph answer a question about a relation, as WHY shows. They
+// follow the graph: at once where the cache is off, and after a sixteenth of the edges has changed
+// otherwise. A question about all relations, or in a database of one relation, is answered as before.
+func TestUntrainedRelations(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := open(t, "", &db.Options{InMemory: true, Seed: 3})
+	defer func() { must(t, g.Check(ctx), g.Close()) }()
+	must(t, g.Update(ctx, func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
+	must(t, g.Update(ctx, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge("new", 2, db.Via("follows")), tx.AddEdge("new", 6, db.Via("follows")), tx.AddEdge("new", 10, db.Via("follows")))
+	}))
+	for _, noCache := range []bool{true, false} {
+		r, err := g.Predict(ctx, db.PredictOptions{For: "new", Relation: "likes", Top: 5, NoCache: noCache})
+		must(t, err)
+		if len(r.Links) != 5 || r.Model != "" {
+			t.Fatalf("%d links, answered by %s", len(r.Links), r.AnsweredBy)
+		}
+		for _, l := range r.Links {
+			if n, ok := l.Target.Value().(int64); !ok || n < 1000 || n%4 != 2 {
+				t.Errorf("a follower of camp 2 is shown %v", l.Target)
+			}
+		}
+	}
+	must(t, g.View(ctx, func(tx *db.Tx) error {
+		why, err := tx.Why(ctx, db.PredictOptions{For: "new", Relation: "likes", NoCache: true}, 1002, 3)
+		if err == nil && len(why.Rules) == 0 {
+			t.Error("no rule leads to the link")
+		}
+		return err
+	}))
+
+	e, err := g.Evaluate(ctx, db.EvaluateOptions{Relation: "likes", Share: 0.2, Seed: 3})
+	must(t, err)
+	var prior, best float64
+	for _, r := range e.Results {
+		if r.Name == "prior" {
+			prior = r.MRR
+		} else {
+			best = max(best, r.MRR)
+		}
+	}
+	if prior < best {
+		t.Errorf("mrr of the rules %v, of the best heuristic %v", prior, best)
+	}
+
+	put := func(from, to int) {
+		t.Helper()
+		must(t, g.Update(ctx, func(tx *db.Tx) (err error) {
+			for u := from; u < to; u++ {
+				err = errors.Join(err, tx.PutEdge(u%60, 1000+u%4+4*((u+3*(u/60))%10), db.Via("shares")))
+			}
+			return err
+		}))
+	}
+	put(0, 1)
+	before := rulesOf(t, g, false)
+	put(1, 20)
+	if again := rulesOf(t, g, false); !slices.EqualFunc(again, before, func(a, b db.Rule) bool { return a.String() == b.String() && a.Tries == b.Tries }) {
+		t.Errorf("other rules after a few edges: %v, want %v", again, before)
+	}
+	put(20, 240)
+	shared := func(r db.Rule) bool {
+		return slices.ContainsFunc(r.Body, func(s db.RuleStep) bool { return s.Relation == "shares" })
+	}
+	if all := rulesOf(t, g, false); !slices.ContainsFunc(all, shared) {
+		t.Errorf("no rule over a new relation: %v", all)
+	}
 }

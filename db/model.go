@@ -454,6 +454,46 @@ func (db *DB) prior(s *index.Snapshot) *model.Scorer {
 	return prior
 }
 
+// prior returns the built-in model for a question: with the rules of the graph where it names a
+// relation of several. exact asks for the rules of the present version.
+func (a about) prior(exact bool) *model.Scorer {
+	s := a.db.prior(a.view())
+	if !a.named || !a.all().severalRelations() {
+		return s
+	}
+	return a.all().ruled.of(a.all(), s, exact)
+}
+
+// ruled is the built-in model with the rules of a graph.
+type ruled struct {
+	mu        sync.Mutex // protects following fields
+	plain     *model.Scorer
+	scorer    *model.Scorer // plain with the rules
+	version   uint64
+	edges     int64
+	relations int
+}
+
+// staleShare is the share of its edges that a graph gains or loses before its rules are mined anew.
+const staleShare = 16
+
+// of returns a built-in model with the rules of the graph that a transaction sees.
+func (r *ruled) of(tx *Tx, plain *model.Scorer, exact bool) *model.Scorer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	meta := tx.meta()
+	edges, relations := meta.Edges, len(meta.Relations)
+	same := r.plain == plain && r.relations == relations && max(edges-r.edges, r.edges-edges) <= r.edges/staleShare
+	if exact {
+		same = same && r.version == meta.Version
+	}
+	if !same {
+		scorer := plain.OnRules(tx.typedGraph(), tx.db.opts.memory(workPart)/rulesFraction)
+		r.plain, r.scorer, r.version, r.edges, r.relations = plain, scorer, meta.Version, edges, relations
+	}
+	return r.scorer
+}
+
 // contentKind is a kind of content of nodes: feature vectors of a length, and words or none.
 type contentKind struct {
 	features int

@@ -263,16 +263,18 @@ func (tx *Tx) trainMemory(t TrainOptions) int64 {
 // learnsRelations reports whether a training learns how relations predict each other: it learns all
 // edges, and there are several relations.
 func (tx *Tx) learnsRelations(t TrainOptions) bool {
-	if t.Log {
-		return false
-	}
+	return !t.Log && tx.whole == nil && tx.severalRelations()
+}
+
+// severalRelations reports whether there are edges of several relations.
+func (tx *Tx) severalRelations() bool {
 	used := 0
 	for _, r := range tx.snap.Meta.Relations {
 		if r.Edges > 0 {
 			used++
 		}
 	}
-	return tx.whole == nil && used > 1
+	return used > 1
 }
 
 // typedGraph returns the edges with their relations.

@@ -254,7 +254,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 		on.Tx = weighted
 	}
 	v := tx.view()
-	q := &question{start: start, about: on, relation: p.Relation, scorer: tx.db.prior(v), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	q := &question{start: start, about: on, relation: p.Relation, scorer: on.prior(p.NoCache), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
 	near := q.walk
 	if on.named {
 		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)

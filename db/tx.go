@@ -26,6 +26,7 @@ type Tx struct {
 	whole        *Tx       // sees all edges, where this transaction sees those of via; nil: this one does
 	via          index.Via // what a part sees
 	head         *int32    // of a part: the direction of the links that a question is about, or nil
+	ruled        *ruled    // the built-in model with the rules of this graph
 	pinned       *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
 	reader       *store.Reader
 	batch        *index.Batch          // nil in a View
@@ -85,7 +86,7 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Tx{db: db, snap: s, pinned: s, reader: db.store.Read(s.ts)}, nil
+		return &Tx{db: db, ruled: &db.ruled, snap: s, pinned: s, reader: db.store.Read(s.ts)}, nil
 	}
 	if db.opts.Follower {
 		return nil, errFollower
@@ -108,7 +109,7 @@ func (db *DB) begin(ctx context.Context) (*Tx, error) {
 	}
 	s, pendingGroup := db.head()
 	reader := db.store.Read(s.ts, db.groups.records()...)
-	return &Tx{db: db, snap: s, pinned: pinned, reader: reader, batch: s.Begin(), pendingGroup: pendingGroup}, nil
+	return &Tx{db: db, ruled: &db.ruled, snap: s, pinned: pinned, reader: reader, batch: s.Begin(), pendingGroup: pendingGroup}, nil
 }
 
 // Commit makes the changes of a transaction durable, as Update does, and ends it. If Commit returns
@@ -275,7 +276,7 @@ func (tx *Tx) onGraph(g *index.Graph, absent ...index.Edge) *Tx {
 	for _, e := range absent {
 		view.Meta.Relations[e.Relation].Edges--
 	}
-	on := &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
+	on := &Tx{db: tx.db, ruled: new(ruled), snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 	if tx.whole != nil {
 		on = on.part(tx.via)
 		on.head = tx.head

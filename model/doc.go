@@ -59,8 +59,10 @@
 // kinds (addedScores) are added to the networks' output: the ranker's log-odds by the edges of the
 // relation, and by all edges, and the scores of learned vectors. Their weights are fitted to
 // choices that the networks have not learned, for all relations together and, where that helps, for
-// one. The log-odds of the sum replace the ranker's. A graph without relations has no relational
-// part, and its answers are the same as without one, bit for bit.
+// one. The log-odds of the sum replace the ranker's. [Scorer.OnRules] gives an untrained model a
+// relational part: weights that were trained on the graphs that relation_weights.txt names, and the
+// rules of the graph at hand, which are mined when they are asked for. A graph without relations has
+// no relational part, and its answers are the same as without one, bit for bit.
 //
 // The belief is Bayesian logistic regression on top of the ranker. The probability of a link is
 // σ(wᵀz), where z holds d numbers, each with a fixed scale and clipped at ±10: the context of the
@@ -99,13 +101,13 @@
 // The files form layers, and a call goes down:
 //
 //	train, ranker_learn, draw,          trainings from edges, events and outcomes
-//	forecast_learn, gate_learn, relation_learn
+//	forecast_learn, gate_learn, relation_learn, relation_start_learn
 //	codec                               a model as a document
 //	model                               the learner
 //	scorer, walk                        answers and their parts
 //	choice, relation_blend              learning to rank choices; weights of scores
 //	belief, ranker, relation,           the parts of the default
-//	relation_scores
+//	relation_scores, relation_start
 //	memory, offpolicy                   outcomes of nodes and pairs; estimates from logs of choices
 //	scratch, block                      contexts of pairs
 //	forecast, gate, time, time_paths    predictions from the times of edges

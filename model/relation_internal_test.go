@@ -106,8 +106,6 @@ func TestTrainRelations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := w.Typed.(*rules.Table)
-	var own, popular float64
 	for _, e := range out {
 		scores := likedScores(t, s, w, e.U)
 		for _, other := range []*Model{copied, cloned} {
@@ -115,6 +113,18 @@ func TestTrainRelations(t *testing.T) {
 				t.Fatalf("a copy scores %v, want %v", again, scores)
 			}
 		}
+	}
+	if own, popular := likedRanks(t, s, w, out); own < 1.3*popular {
+		t.Errorf("mrr %.3f, by popularity %.3f of %d links", own, popular, len(out))
+	}
+}
+
+// likedRanks returns the MRR of likes that are left out, by a scorer and by popularity.
+func likedRanks(t *testing.T, s *Scorer, w World, out []TypedEdge) (own, popular float64) {
+	t.Helper()
+	known := w.Typed.(*rules.Table)
+	for _, e := range out {
+		scores := likedScores(t, s, w, e.U)
 		rank := func(score func(i int) float64) float64 {
 			r, at := 1.0, int(e.V)-160
 			for i := range scores {
@@ -124,17 +134,15 @@ func TestTrainRelations(t *testing.T) {
 			}
 			return 1 / r
 		}
-		own += rank(func(i int) float64 { return scores[i].Score })
-		popular += rank(func(i int) float64 { return float64(len(known.Row(ID(160+i), 2*likes+1))) })
+		own += rank(func(i int) float64 { return scores[i].Score }) / float64(len(out))
+		popular += rank(func(i int) float64 { return float64(len(known.Row(ID(160+i), 2*likes+1))) }) / float64(len(out))
 		for i := range scores {
 			if p := scores[i].Score; !(p > 0 && p < 1) {
 				t.Fatalf("score %v", p)
 			}
 		}
 	}
-	if own < 1.3*popular {
-		t.Errorf("mrr %.3f, by popularity %.3f of %d links", own/float64(len(out)), popular/float64(len(out)), len(out))
-	}
+	return own, popular
 }
 
 // What Reached has found scores the same, to the bit, as the evidence that is read again, for the

@@ -354,7 +354,7 @@ func (r *run) showRules(s *parse.Statement) {
 		r.rows.add(rule.String(), rule.Confidence, rule.Chance, int64(rule.Hits), int64(rule.Tries))
 	}
 	if len(all) == 0 {
-		r.rows.note("no rules are learned for this relation: TRAIN MODEL without VIA learns them, on a graph of several relations")
+		r.rows.note("no rules are known for this relation: TRAIN MODEL without VIA learns them, on a graph of several relations")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"kith/query"
 )
 
-// SHOW RULES lists what a training has learned, and WHY says which rules lead to a link, with the
+// SHOW RULES lists what a training has learned, or what the built-in model counts, and WHY says which rules lead to a link, with the
 // nodes that bind them.
 func TestShowRules(t *testing.T) {
 	t.Parallel()
@@ -24,8 +24,12 @@ func TestShowRules(t *testing.T) {
 		}
 		return rows
 	}
-	if rows := run("SHOW RULES FOR likes"); len(rows.Rows) != 0 || len(rows.Notes) != 1 || !strings.Contains(rows.Notes[0], "no rules are learned") {
+	run("CREATE MODEL m")
+	if rows := run("SHOW RULES FOR likes USING m"); len(rows.Rows) != 0 || len(rows.Notes) != 1 || !strings.Contains(rows.Notes[0], "no rules are known") {
 		t.Errorf("before a training: %v, %q", rows.Rows, rows.Notes)
+	}
+	if rows := run("SHOW RULES FOR likes"); len(rows.Rows) == 0 || len(rows.Notes) != 0 {
+		t.Errorf("the rules of the built-in model: %v, %q", rows.Rows, rows.Notes)
 	}
 	run("TRAIN MODEL default")
 	const rule = "likes(X, Y) <- follows(X, Z), likes(Z, Y)"

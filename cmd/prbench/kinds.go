@@ -41,14 +41,16 @@ ways, which see the same ratings:
   ratings   a database of all ratings as one relation
   via       a database of two relations, likes and rated_low; the model is trained on the likes
   kinds     the same; the model is trained on both relations
+  prior     a database of the likes only, and the built-in model, untrained
+  priors    a database of both relations, and the built-in model
 
-All are models of the default, trained with no options. Ranks are filtered: hidden likes of the same
+The models are of the default, trained with no options. Ranks are filtered: hidden likes of the same
 user are no competitors, and equal scores share the mean of their ranks.`,
 		Example: "  prbench kinds --data ml-100k/u.data",
 	}
 	f := c.Flags()
 	f.StringVar(&p.data, "data", "", "the ratings of MovieLens 100K")
-	f.StringSliceVar(&p.ways, "ways", []string{"popular", "likes", "ratings", "via", "kinds"}, "ways to predict")
+	f.StringSliceVar(&p.ways, "ways", []string{"popular", "likes", "ratings", "via", "kinds", "prior", "priors"}, "ways to predict")
 	f.IntVar(&p.sample, "sample", 300, "number of users to ask about")
 	f.IntVar(&p.seeds, "seeds", 1, "number of seeds")
 	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
@@ -61,10 +63,11 @@ type kindsWay struct {
 	only  bool   // ratings that are no likes are not loaded
 	plain bool   // likes and low ratings are one relation
 	via   string // the relation that the model is trained on; "" means all
+	prior bool   // there is no model
 }
 
 func kindsWays() []kindsWay {
-	return []kindsWay{{name: "likes", only: true}, {name: "ratings", plain: true}, {name: "via", via: "likes"}, {name: "kinds"}}
+	return []kindsWay{{name: "likes", only: true}, {name: "ratings", plain: true}, {name: "via", via: "likes"}, {name: "kinds"}, {name: "prior", only: true, prior: true}, {name: "priors", prior: true}}
 }
 
 // check reports what is wrong with the plan before any file is read.
@@ -75,7 +78,7 @@ func (p *kindsPlan) check() error {
 	for _, name := range p.ways {
 		known := func(w kindsWay) bool { return w.name == name }
 		if name != "popular" && !slices.ContainsFunc(kindsWays(), known) {
-			return fmt.Errorf("--ways %s: accepted are popular, likes, ratings, via, kinds", name)
+			return fmt.Errorf("--ways %s: accepted are popular, likes, ratings, via, kinds, prior, priors", name)
 		}
 	}
 	return cmp.Or(cli.Least("sample", p.sample, 1), cli.Least("seeds", p.seeds, 1), cli.Least("first-seed", p.firstSeed, 1))
@@ -200,11 +203,13 @@ func (k *kindsQuestion) play(ctx context.Context, name string) ([]string, error)
 		}
 		defer g.Close()
 		start := time.Now()
-		if err := g.Model("default").Create(ctx, db.ModelSpec{Seed: k.seed}); err != nil {
-			return nil, err
-		}
-		if _, err := g.Model("default").Train(ctx, db.TrainOptions{Relation: way.via, Deploy: db.DeployAlways}); err != nil {
-			return nil, err
+		if !way.prior {
+			if err := g.Model("default").Create(ctx, db.ModelSpec{Seed: k.seed}); err != nil {
+				return nil, err
+			}
+			if _, err := g.Model("default").Train(ctx, db.TrainOptions{Relation: way.via, Deploy: db.DeployAlways}); err != nil {
+				return nil, err
+			}
 		}
 		training = time.Since(start)
 		score = func(user string) (map[string]float64, error) { return k.ask(ctx, g, way, user, k.candidates(user)) }

@@ -54,6 +54,12 @@ const (
 // KnownColumn is the column of the logarithm of the number of targets that the source is linked to.
 const KnownColumn = colKnown
 
+// Peculiar returns the columns whose values are peculiar to a graph or a relation: what is much of
+// one is little of another.
+func Peculiar() []int {
+	return []int{colFrequency, colDegree, colRank, colRankBy, colSourceDegree, colKnown, colEdges, colPerSource, colPerTarget, colCandidates}
+}
+
 // names describes the columns.
 var names = [Len]string{
 	colAll: "rules, all", colNoisy: "rules, best five", colBest: "best rule", colSecond: "second rule", colRules: "number of rules",

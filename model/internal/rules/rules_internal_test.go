@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"kith/model/internal/graph"
@@ -209,6 +210,18 @@ func TestMine(t *testing.T) {
 	if err != nil || !slices.EqualFunc(set.heads, again.heads, func(a, b head) bool { return slices.Equal(a.rules, b.rules) && slices.Equal(a.frequent, b.frequent) }) {
 		t.Fatal("mined twice, the rules differ")
 	}
+	lazy := OnDemand(g, 5)
+	var asked sync.WaitGroup
+	for range 4 {
+		asked.Go(func() {
+			for d := range Directions(g) {
+				if !slices.Equal(lazy.Rules(d), set.Rules(d)) || !slices.Equal(lazy.Against(d), set.Against(d)) || !slices.Equal(lazy.profile(d), set.profile(d)) {
+					t.Errorf("on demand, direction %d has the rules %v, want %v", d, lazy.Rules(d), set.Rules(d))
+				}
+			}
+		})
+	}
+	asked.Wait()
 	best := Rule{}
 	for _, r := range set.Rules(2) { // likes
 		if slices.Equal(r.path(), []Direction{0, 2}) {

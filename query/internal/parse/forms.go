@@ -97,7 +97,7 @@ var modelForms = []Form{
 		"SHOW MODELS", "SHOW MODELS"},
 	{"SHOW VERSIONS", "list the versions of a model",
 		"SHOW VERSIONS OF name", "SHOW VERSIONS OF friends"},
-	{"SHOW RULES", "list the rules that a model has learned for a relation",
+	{"SHOW RULES", "list the rules that predict links of a relation",
 		"SHOW RULES FOR { relation | INVERSE relation } [USING model]\n" +
 			"    [TOP n]",
 		"SHOW RULES FOR likes TOP 20"},

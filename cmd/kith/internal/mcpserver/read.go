@@ -125,7 +125,7 @@ func predictingTools() []tool {
 		},
 		{
 			name: "rules", title: "List the rules that predict a relation", run: (*call).rules,
-			meaning: `Lists what a training has learned of how the relations of the graph predict one of them, the most confident rule first, such as likes(X, Y) <- follows(X, Z), likes(Z, Y): whom X follows likes Y. why shows which of them lead to a link. A graph with one kind of links has no rules, and neither has a model before its training. Example: {"relation": "likes", "top": 5}.`,
+			meaning: `Lists how the relations of the graph predict one of them, the most confident rule first, such as likes(X, Y) <- follows(X, Z), likes(Z, Y): whom X follows likes Y. why shows which of them lead to a link. A graph with one kind of links has no rules. Example: {"relation": "likes", "top": 5}.`,
 			arguments: []field{
 				{name: "relation", is: aText, required: true, meaning: "the relation that the rules predict, such as likes; describe lists the relations"},
 				{name: "inverse", is: aFlag, byDefault: false, meaning: "list the rules that lead from the end of a link to its beginning"},
