@@ -280,8 +280,10 @@ func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]
 	if err != nil || on.head == nil {
 		return nil, err
 	}
-	scorer := on.prior(false)
-	if m != nil {
+	var scorer *model.Scorer
+	if m == nil {
+		scorer = on.prior(false)
+	} else {
 		scorer = m.scorer
 	}
 	var all []Rule

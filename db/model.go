@@ -477,18 +477,19 @@ type ruled struct {
 // staleShare is the share of its edges that a graph gains or loses before its rules are mined anew.
 const staleShare = 16
 
-// of returns a built-in model with the rules of the graph that a transaction sees.
+// of returns a built-in model with the rules of the graph that a transaction sees, if these and the
+// graph fit into the memory of a graph.
 func (r *ruled) of(tx *Tx, plain *model.Scorer, exact bool) *model.Scorer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	meta := tx.meta()
+	meta := &tx.snap.Meta // the rules do not read changes that are not committed
 	edges, relations := meta.Edges, len(meta.Relations)
 	same := r.plain == plain && r.relations == relations && max(edges-r.edges, r.edges-edges) <= r.edges/staleShare
 	if exact {
 		same = same && r.version == meta.Version
 	}
 	if !same {
-		scorer := plain.OnRules(tx.typedGraph(), tx.db.opts.memory(workPart)/rulesFraction)
+		scorer := plain.OnRules(tx.typedGraph(), tx.db.opts.memory(graphPart)-tx.snap.Graph.LoadedBytes())
 		r.plain, r.scorer, r.version, r.edges, r.relations = plain, scorer, meta.Version, edges, relations
 	}
 	return r.scorer

@@ -304,7 +304,6 @@ const (
 	bulkFraction      = 2 // what a load takes to collect and sort edges
 	tableFraction     = 4 // pages of a Parquet file
 	copiesFraction    = 4 // copies of the graph that a training reads
-	rulesFraction     = 2 // the graph that rules are mined from when a question is asked
 )
 
 // sized is a version of the graph.

@@ -254,7 +254,7 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 		on.Tx = weighted
 	}
 	v := tx.view()
-	q := &question{start: start, about: on, relation: p.Relation, scorer: on.prior(p.NoCache), walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	q := &question{start: start, about: on, relation: p.Relation, walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
 	near := q.walk
 	if on.named {
 		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)
@@ -266,7 +266,9 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 		return nil, err
 	}
 	q.ranking = &Prediction{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
-	if m != nil {
+	if m == nil {
+		q.scorer = on.prior(p.NoCache)
+	} else {
 		q.scorer = m.scorer
 		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.info.Name, m.Version, m.info.Rounds
 	}

@@ -76,7 +76,7 @@ func (s *Scorer) OnRules(g TypedGraph, memory int64) *Scorer {
 	}
 	edges := 0
 	for range g.Edges {
-		if edges++; rules.Bytes(g.Nodes, edges) > memory {
+		if edges++; rules.OnDemandBytes(g.Nodes, edges) > memory {
 			return s
 		}
 	}

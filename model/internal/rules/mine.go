@@ -43,6 +43,11 @@ func Mine(ctx context.Context, t *Table, seed uint64, done func()) (*Set, error)
 	return s, err
 }
 
+// OnDemandBytes returns the memory that a set of OnDemand takes, without what it mines.
+func OnDemandBytes(nodes, edges int) int64 {
+	return Bytes(nodes, edges) + 4*int64(nodes) + 16*int64(edges)
+}
+
 // OnDemand returns the set that Mine returns, except that it mines a head when it is asked about it.
 // It keeps the graph.
 func OnDemand(t *Table, seed uint64) *Set {
