@@ -170,4 +170,11 @@ func (s *Set) Against(d Direction) []Rule { return s.of(d).against }
 
 func (s *Set) frequent(d Direction) []ID     { return s.of(d).frequent }
 func (s *Set) profile(d Direction) []float32 { return s.of(d).profile }
-func (s *Set) counts(d Direction) counts     { return s.of(d).counts }
+
+// counts returns the numbers of a direction, without mining it.
+func (s *Set) counts(d Direction) counts {
+	if s == nil || int(d) >= len(s.heads) {
+		return counts{}
+	}
+	return s.heads[d].counts
+}

@@ -211,6 +211,12 @@ func TestMine(t *testing.T) {
 		t.Fatal("mined twice, the rules differ")
 	}
 	lazy := OnDemand(g, 5)
+	new(Reader).Open(g, lazy, 0, 2)
+	for d := range lazy.heads {
+		if mined := lazy.heads[d].profile != nil; mined != (d == 2) {
+			t.Errorf("a question about direction 2 mines direction %d: %v", d, mined)
+		}
+	}
 	var asked sync.WaitGroup
 	for range 4 {
 		asked.Go(func() {
