@@ -280,14 +280,8 @@ func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]
 	if err != nil || on.head == nil {
 		return nil, err
 	}
-	var scorer *model.Scorer
-	if m == nil {
-		scorer = on.prior(false)
-	} else {
-		scorer = m.scorer
-	}
 	var all []Rule
-	for _, r := range scorer.Rules(*on.head) {
+	for _, r := range on.scorer(m, false).Rules(*on.head) {
 		all = append(all, tx.rule(&r))
 	}
 	return all, nil

@@ -454,9 +454,13 @@ func (db *DB) prior(s *index.Snapshot) *model.Scorer {
 	return prior
 }
 
-// prior returns the built-in model for a question: with the rules of the graph where it names a
-// relation of several. exact asks for the rules of the present version.
-func (a about) prior(exact bool) *model.Scorer {
+// scorer returns the scorer of a model or, if it is nil, of the built-in model: with the rules of the
+// graph where the question names a relation of several. exact asks for the rules of the present
+// version.
+func (a about) scorer(m *modelView, exact bool) *model.Scorer {
+	if m != nil {
+		return m.scorer
+	}
 	s := a.db.prior(a.view())
 	if !a.named || !a.all().severalRelations() {
 		return s
@@ -474,7 +478,7 @@ type ruled struct {
 	relations int
 }
 
-// staleShare is the share of its edges that a graph gains or loses before its rules are mined anew.
+// The rules of a graph are mined anew after it has gained or lost one in staleShare of its edges.
 const staleShare = 16
 
 // of returns a built-in model with the rules of the graph that a transaction sees, if these and the

@@ -266,10 +266,8 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 		return nil, err
 	}
 	q.ranking = &Prediction{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
-	if m == nil {
-		q.scorer = on.prior(p.NoCache)
-	} else {
-		q.scorer = m.scorer
+	q.scorer = on.scorer(m, p.NoCache)
+	if m != nil {
 		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.info.Name, m.Version, m.info.Rounds
 	}
 	for _, o := range p.Walk {

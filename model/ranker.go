@@ -29,6 +29,16 @@ type level struct{ Slope, Degree, Shift float64 }
 
 func (l level) of(score, source float64) float64 { return l.Slope*score + l.Degree*source + l.Shift }
 
+// levelLen is the number of numbers of a level.
+const levelLen = 3
+
+// numbers returns the numbers of the level, as levelFrom reads them.
+func (l level) numbers() []float32 { return nn.Narrow([]float64{l.Slope, l.Degree, l.Shift}) }
+
+func levelFrom(all []float32) level {
+	return level{float64(all[0]), float64(all[1]), float64(all[2])}
+}
+
 // A trained ranker is the mean of rankerMembers networks with rankerWidth hidden units each. The
 // start is one such network.
 const (
@@ -88,6 +98,30 @@ func startShape() nn.Shape {
 // parseStart decodes the result of StartWeights.String, which may follow comments, lines that begin
 // with #. It returns an error for weights of a different version of the columns.
 func parseStart(text string) (*StartWeights, error) {
+	s := startShape()
+	all, err := unpackStart(text, startColumns, s.Params()+levelLen)
+	if err != nil {
+		return nil, err
+	}
+	return &StartWeights{&ranker{nn.NewNetwork(s, all[:s.Params()]), levelFrom(all[s.Params():])}}, nil
+}
+
+// String returns the weights in base64.
+func (s *StartWeights) String() string {
+	return packStart(startColumns, s.ranker.net.Theta, s.ranker.level.numbers())
+}
+
+// packStart returns the weights of a start in base64, after the version of the columns that they are
+// for.
+func packStart(version float32, parts ...[]float32) string {
+	all := append([]float32{version}, slices.Concat(parts...)...)
+	return base64.StdEncoding.EncodeToString(nn.PackFloats(all))
+}
+
+// unpackStart returns the n weights that packStart was called with, from text in which comments,
+// lines that begin with #, may come first. It returns an error for weights of a different version of
+// the columns.
+func unpackStart(text string, version float32, n int) ([]float32, error) {
 	for strings.HasPrefix(text, "#") {
 		_, text, _ = strings.Cut(text, "\n")
 	}
@@ -95,20 +129,11 @@ func parseStart(text string) (*StartWeights, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a start: %w", err)
 	}
-	s := startShape()
-	all := make([]float32, 1+s.Params()+3)
-	if len(packed) != 4*len(all) || !nn.UnpackFloats(all, packed) || all[0] != startColumns {
-		return nil, fmt.Errorf("a start of %d bytes: want %d bytes for version %d of the columns", len(packed), 4*len(all), startColumns)
+	all := make([]float32, 1+n)
+	if len(packed) != 4*len(all) || !nn.UnpackFloats(all, packed) || all[0] != version {
+		return nil, fmt.Errorf("a start of %d bytes: want %d bytes for version %v of the columns", len(packed), 4*len(all), version)
 	}
-	theta, l := all[1:1+s.Params()], all[1+s.Params():]
-	return &StartWeights{&ranker{nn.NewNetwork(s, theta), level{float64(l[0]), float64(l[1]), float64(l[2])}}}, nil
-}
-
-// String returns the weights in base64.
-func (s *StartWeights) String() string {
-	l := s.ranker.level
-	all := slices.Concat([]float32{startColumns}, s.ranker.net.Theta, nn.Narrow([]float64{l.Slope, l.Degree, l.Shift}))
-	return base64.StdEncoding.EncodeToString(nn.PackFloats(all))
+	return all[1:], nil
 }
 
 // startRanker returns the ranker of an untrained model.

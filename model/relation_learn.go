@@ -153,19 +153,14 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 	l.held = len(all) / heldOut
 	members := make([]*nn.Network, rankerMembers)
 	for k := range members {
-		net := nn.NewNetwork(relationShape(1), nil)
-		net.InitUniform(l.rng)
-		scale.leave(net) // its weights are for scaled columns
 		from, end := k*l.held, (k+1)*l.held
 		train, valid := slices.Concat(all[:from], all[end:]), all[from:end]
 		if l.held == 0 {
 			valid = train
 		}
-		member, err := fitRanker(ctx, l.rng, &ranker{net: net}, scale, train, valid, rankerPasses, rankerRate, func() { to.Step(1) })
-		if err != nil {
+		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, rankerPasses, rankerRate, func() { to.Step(1) }); err != nil {
 			return err
 		}
-		members[k] = member.net
 	}
 	to.Finish(phaseRelations)
 	r.net = meanNetwork(members)
@@ -177,6 +172,18 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 	r.weights = l.fitWeights(members)
 	r.level = l.fitLevel(r)
 	return nil
+}
+
+// fitEvidence trains a member of the network, which has random weights at first, as fitRanker does.
+func fitEvidence(ctx context.Context, rng *rand.Rand, scale *columnScale, train, valid []choice, passes int, rate float64, step func()) (*nn.Network, error) {
+	net := nn.NewNetwork(relationShape(1), nil)
+	net.InitUniform(rng)
+	scale.leave(net) // its weights are for scaled columns
+	member, err := fitRanker(ctx, rng, &ranker{net: net}, scale, train, valid, passes, rate, step)
+	if err != nil {
+		return nil, err
+	}
+	return member.net, nil
 }
 
 // blended returns the lists that the weights of the added scores are fitted to: of those that a

@@ -2,11 +2,6 @@ package model
 
 import (
 	_ "embed"
-	"encoding/base64"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"kith/model/internal/rules"
 	"kith/model/nn"
@@ -28,37 +23,26 @@ const startEvidence = 1
 
 // String returns the weights in base64.
 func (s *RelationStart) String() string {
-	p, l := &s.part, s.part.level
-	all := slices.Concat([]float32{startEvidence}, p.net.Theta, p.bounds.Least, p.bounds.Most,
-		nn.Narrow(p.weights.All), nn.Narrow([]float64{l.Slope, l.Degree, l.Shift}))
-	return base64.StdEncoding.EncodeToString(nn.PackFloats(all))
+	p := &s.part
+	return packStart(startEvidence, p.net.Theta, p.bounds.Least, p.bounds.Most, nn.Narrow(p.weights.All), p.level.numbers())
 }
 
-// parseRelationStart decodes the result of RelationStart.String, which may follow comments, lines
-// that begin with #. It returns an error for weights of a different version of the columns.
+// parseRelationStart decodes the result of RelationStart.String, as parseStart does.
 func parseRelationStart(text string) (*RelationStart, error) {
-	for strings.HasPrefix(text, "#") {
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	packed, err := base64.StdEncoding.DecodeString(text)
+	shape, scores := relationShape(rankerMembers), 1+len(addedScores)
+	all, err := unpackStart(text, startEvidence, shape.Params()+2*rules.Len+scores+levelLen)
 	if err != nil {
-		return nil, fmt.Errorf("a start of relations: %w", err)
+		return nil, err
 	}
-	shape := relationShape(rankerMembers)
-	all := make([]float32, 1+shape.Params()+2*rules.Len+1+len(addedScores)+3)
-	if len(packed) != 4*len(all) || !nn.UnpackFloats(all, packed) || all[0] != startEvidence {
-		return nil, errors.New("a start of relations does not fit")
-	}
-	all = all[1:]
 	take := func(n int) (part []float32) {
 		part, all = all[:n:n], all[n:]
 		return part
 	}
 	p := relational{net: nn.NewNetwork(shape, take(shape.Params())), bounds: bounds{take(rules.Len), take(rules.Len)}}
-	for _, w := range take(1 + len(addedScores)) {
+	for _, w := range take(scores) {
 		p.weights.All = append(p.weights.All, float64(w))
 	}
-	p.level = level{float64(all[0]), float64(all[1]), float64(all[2])}
+	p.level = levelFrom(all)
 	return &RelationStart{p}, nil
 }
 

@@ -119,13 +119,5 @@ func startMember(ctx context.Context, rng *rand.Rand, graphs [][]relationList, p
 		}
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	scale := scaleOf(all)
-	net := nn.NewNetwork(relationShape(1), nil)
-	net.InitUniform(rng)
-	scale.leave(net) // its weights are for scaled columns
-	r, err := fitRanker(ctx, rng, &ranker{net: net}, scale, all, all[:min(len(all), blendedLists)], plan.Passes, plan.Rate, func() {})
-	if err != nil {
-		return nil, err
-	}
-	return r.net, nil
+	return fitEvidence(ctx, rng, scaleOf(all), all, all[:min(len(all), blendedLists)], plan.Passes, plan.Rate, func() {})
 }

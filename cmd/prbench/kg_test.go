@@ -129,3 +129,44 @@ func TestKnowledgeRank(t *testing.T) {
 		}
 	}
 }
+
+// Weights that are learned from graphs are the same when they are learned again, and the file names
+// the graphs.
+func TestLearnRelations(t *testing.T) {
+	t.Parallel()
+	dirs := []string{writeCamps(t, 4), writeCamps(t, 5), writeCamps(t, 6)}
+	learn := func(args ...string) (file string, code int) {
+		out := filepath.Join(t.TempDir(), "weights.txt")
+		var log bytes.Buffer
+		args = append([]string{"learn-relations", "--passes", "1", "--out", out, "--data"}, args...)
+		if code = cli.Run(newRoot(), args, nil, &log, &log); code != 0 {
+			return log.String(), code
+		}
+		content, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content), code
+	}
+	all := strings.Join(dirs, ",")
+	first, code := learn(all, "--date", "2026-11-29")
+	if code != 0 {
+		t.Fatal(first)
+	}
+	if again, _ := learn(all, "--date", "2026-11-29"); again != first {
+		t.Error("learned again, the weights differ")
+	}
+	if other, _ := learn(all, "--seed", "2"); other == first {
+		t.Error("the seed changes nothing")
+	}
+	for _, want := range []string{"prbench learn-relations --passes 1", "on 2026-11-29", "#\tcamps, "} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the file does not say %q:\n%.400s", want, first)
+		}
+	}
+	for _, args := range [][]string{{dirs[0]}, {all, "--leave-out", "wn18rr"}, {all, "--leave-out", "camps"}, {all, "--passes", "0"}, {all, "--drop", "1"}, {t.TempDir()}} {
+		if said, code := learn(args...); code == 0 {
+			t.Errorf("%q is accepted: %s", args, said)
+		}
+	}
+}

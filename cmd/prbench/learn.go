@@ -71,20 +71,11 @@ build prbench again:
 
 // check reports what is wrong with the plan before any graph is read.
 func (p *learnPlan) check() error {
-	switch {
-	case len(p.data) == 0:
-		return errors.New("--data FILE is missing")
-	case p.out == "":
-		return errors.New("--out FILE is missing")
-	case !(p.plan.Rate > 0):
-		return fmt.Errorf("--rate must be above 0, got %v", p.plan.Rate)
-	case !(p.plan.Drop >= 0 && p.plan.Drop < 1):
-		return fmt.Errorf("--drop must be at least 0 and below 1, got %v", p.plan.Drop)
-	case !(p.plan.Decay >= 0 && p.plan.Decay*p.plan.Rate < 1):
-		return fmt.Errorf("--decay must be at least 0 and below 1/rate, got %v", p.plan.Decay)
-	}
-	if err := cmp.Or(cli.Least("links", p.links, 2), cli.Least("passes", p.plan.Passes, 1), cli.Within("lean", p.plan.ResourceShare, 0, 1)); err != nil {
+	if err := cmp.Or(checkStart("FILE", p.data, p.out, &p.plan), cli.Least("links", p.links, 2), cli.Within("lean", p.plan.ResourceShare, 0, 1)); err != nil {
 		return err
+	}
+	if !(p.plan.Decay >= 0 && p.plan.Decay*p.plan.Rate < 1) {
+		return fmt.Errorf("--decay must be at least 0 and below 1/rate, got %v", p.plan.Decay)
 	}
 	var names []string
 	p.graphs = nil
@@ -107,6 +98,22 @@ func (p *learnPlan) check() error {
 		return errors.New("all graphs are left out")
 	}
 	return nil
+}
+
+// checkStart reports what is wrong with the options that both kinds of starts are learned with. kind
+// names what data consists of.
+func checkStart(kind string, data []string, out string, p *model.StartPlan) error {
+	switch {
+	case len(data) == 0:
+		return fmt.Errorf("--data %s is missing", kind)
+	case out == "":
+		return errors.New("--out FILE is missing")
+	case !(p.Rate > 0):
+		return fmt.Errorf("--rate must be above 0, got %v", p.Rate)
+	case !(p.Drop >= 0 && p.Drop < 1):
+		return fmt.Errorf("--drop must be at least 0 and below 1, got %v", p.Drop)
+	}
+	return cli.Least("passes", p.Passes, 1)
 }
 
 func (p *learnPlan) run(ctx context.Context, cmd *cobra.Command) error {
@@ -172,23 +179,34 @@ func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB
 
 // source returns the file that package model embeds.
 func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Weights of the learned start in base64. They were learned with\n#\n#\tprbench learn --links %d --passes %d --rate %v --drop %v --decay %v --lean %v --seed %d\n#\n# ",
-		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Decay, p.plan.ResourceShare, p.plan.Seed)
-	if p.date != "" {
-		fmt.Fprintf(&b, "on %s ", p.date)
-	}
-	b.WriteString("from these graphs, of which the first bytes of a SHA-256 of their files are given:\n#\n")
+	var graphs []string
 	for _, g := range p.graphs {
 		sum, err := g.sum()
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&b, "#\t%s, %s, %s\n", g.name, g.form(), sum)
+		graphs = append(graphs, fmt.Sprintf("%s, %s, %s", g.name, g.form(), sum))
 	}
-	b.WriteString("#\n# their cores, and graphs that the command makes.\n")
+	command := fmt.Sprintf("prbench learn --links %d --passes %d --rate %v --drop %v --decay %v --lean %v --seed %d",
+		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Decay, p.plan.ResourceShare, p.plan.Seed)
+	return startFile("Weights of the learned start", command, p.date, "files", graphs, "#\n# their cores, and graphs that the command makes.\n", start), nil
+}
+
+// startFile returns a file with weights and how they were learned: the command, the date, or "", and
+// the graphs with the first bytes of a SHA-256 of what was read of them.
+func startFile(title, command, date, read string, graphs []string, end string, start fmt.Stringer) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s in base64. They were learned with\n#\n#\t%s\n#\n# ", title, command)
+	if date != "" {
+		fmt.Fprintf(&b, "on %s ", date)
+	}
+	fmt.Fprintf(&b, "from these graphs, of which the first bytes of a SHA-256 of their %s are given:\n#\n", read)
+	for _, g := range graphs {
+		fmt.Fprintf(&b, "#\t%s\n", g)
+	}
+	b.WriteString(end)
 	for line := range slices.Chunk([]byte(start.String()), base64.StdEncoding.EncodedLen(90)) {
 		fmt.Fprintf(&b, "%s\n", line)
 	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }

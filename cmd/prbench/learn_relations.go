@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/model"
 )
@@ -62,34 +58,18 @@ leave it out, and what was made of it, and build prbench again:
 
 // check reports what is wrong with the plan before any graph is read.
 func (p *learnRelationsPlan) check() error {
-	switch {
-	case len(p.data) == 0:
-		return errors.New("--data DIR is missing")
-	case p.out == "":
-		return errors.New("--out FILE is missing")
-	case !(p.plan.Rate > 0):
-		return fmt.Errorf("--rate must be above 0, got %v", p.plan.Rate)
-	case !(p.plan.Drop >= 0 && p.plan.Drop < 1):
-		return fmt.Errorf("--drop must be at least 0 and below 1, got %v", p.plan.Drop)
-	}
 	for _, name := range p.leaveOut {
 		if !slices.ContainsFunc(p.data, func(dir string) bool { return filepath.Base(dir) == name }) {
 			return fmt.Errorf("--leave-out %s: no such graph", name)
 		}
 	}
-	return cmp.Or(cli.Least("passes", p.plan.Passes, 1))
+	return checkStart("DIR", p.data, p.out, &p.plan)
 }
 
 // run reads the graphs one by one, learns from all of them, and writes the weights.
 func (p *learnRelationsPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	var l model.RelationStartLearner
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Weights of questions about relations in base64. They were learned with\n#\n#\tprbench learn-relations --passes %d --rate %v --drop %v --seed %d\n#\n# ",
-		p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Seed)
-	if p.date != "" {
-		fmt.Fprintf(&b, "on %s ", p.date)
-	}
-	b.WriteString("from these graphs, of which the first bytes of a SHA-256 of their triples are given:\n#\n")
+	var graphs []string
 	for _, dir := range p.data {
 		if slices.Contains(p.leaveOut, filepath.Base(dir)) {
 			continue
@@ -102,17 +82,14 @@ func (p *learnRelationsPlan) run(ctx context.Context, cmd *cobra.Command) error 
 		if err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
-		fmt.Fprintf(&b, "#\t%s, %s\n", k.name, k.sum())
+		graphs = append(graphs, k.name+", "+k.sum())
 	}
 	start, err := l.Learn(ctx, p.plan)
 	if err != nil {
 		return err
 	}
-	b.WriteString("#\n")
-	for line := range slices.Chunk([]byte(start.String()), base64.StdEncoding.EncodedLen(90)) {
-		fmt.Fprintf(&b, "%s\n", line)
-	}
-	return os.WriteFile(p.out, b.Bytes(), 0o644)
+	command := fmt.Sprintf("prbench learn-relations --passes %d --rate %v --drop %v --seed %d", p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Seed)
+	return os.WriteFile(p.out, startFile("Weights of questions about relations", command, p.date, "triples", graphs, "#\n", start), 0o644)
 }
 
 // addToStart makes a learner read the graph.
