@@ -130,9 +130,9 @@ func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
 // Likely returns the n nodes that are most likely by the evidence for links of a relation: rules
-// that a training has learned, nodes like the source, PageRank over all relations, and the frequent
-// targets of the relation. Without a relation, and for a model that has learned none, it is [PPR].
-// Nodes that the source is linked to are left out.
+// that a training has learned or the built-in model mines, nodes like the source, PageRank over all
+// relations, and the frequent targets of the relation. Without a relation, and for a model that knows
+// no rules, it is [PPR]. Nodes that the source is linked to are left out.
 func Likely(n int) Candidates { return Candidates{kind: byEvidence, n: n} }
 
 // Near returns the n nodes whose feature vectors have the largest cosine with a vector, without the
