@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,6 +16,7 @@ func TestConnections(t *testing.T) {
 	t.Parallel()
 	const most = 8
 	release := make(chan struct{})
+	answer := sync.OnceFunc(func() { close(release) })
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
 			<-release
@@ -24,6 +26,7 @@ func TestConnections(t *testing.T) {
 	s.Config.ConnState = c.note
 	s.Start()
 	defer s.Close()
+	defer answer() // Close waits for the request that runs
 
 	dial := func(text string) net.Conn {
 		c, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -78,7 +81,7 @@ func TestConnections(t *testing.T) {
 	if n := count(true) + count(false); n > most {
 		t.Errorf("%d connections, want at most %d", n, most)
 	}
-	close(release)
+	answer()
 	if n, err := waits.Read(make([]byte, 8)); err != nil || n == 0 {
 		t.Errorf("the request that ran has no answer: %v", err)
 	}
