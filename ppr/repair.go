@@ -208,7 +208,10 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 			s.by += list[i].by
 			s.rows += list[i].rows
 		}
-		c, by := sv.load(s.node), sv.pivotShift(s)
+		c, by := sv.load(s.node), s.by
+		if st.supports(s.node) { // or else some of the node's changes may not be among the hits
+			by = sv.pivotShift(s)
+		}
 		lost := by
 		if sv.sys.scaled() {
 			if to, _ := sv.sys.g.Out(s.node); len(to) == s.rows { // it was a sink: the estimate moves to the residual
