@@ -206,3 +206,24 @@ func TestEmptyLog(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// A crash can leave a log that was emptied, but not yet deleted, once its commits are in a table.
+// An empty log whose commits are nowhere is damage.
+func TestEmptiedLog(t *testing.T) {
+	t.Parallel()
+	path := place(t)
+	g := open(t, path, nil)
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(1, 2) })
+	before := readFiles(t, path)
+	must(t, g.Close())
+	after := readFiles(t, path)
+	after["NEWEST"] = before["NEWEST"] // it names the log
+	for want, files := range map[string]map[string][]byte{"refused": before, "clean with 2 nodes": after} {
+		files["00001.mem"] = nil
+		path := place(t)
+		writeFiles(t, path, files)
+		if got := outcome(path); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

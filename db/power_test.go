@@ -49,7 +49,9 @@ func (c *powerCut) image() map[string][]byte {
 	for name := range union(c.then, c.now) {
 		then, was := c.then[name]
 		now, is := c.now[name]
-		is = is && (len(now) > 0 || !strings.HasSuffix(name, ".mem")) // a log is truncated to zero length before it is deleted
+		if strings.HasSuffix(name, ".mem") { // a log is truncated to zero length before it is deleted
+			was, is = was && len(then) > 0, is && len(now) > 0
+		}
 		switch {
 		case name == "MANIFEST":
 			image[name] = manifest
@@ -71,10 +73,14 @@ func (c *powerCut) image() map[string][]byte {
 			}
 		case was && !is && strings.HasSuffix(name, ".draft"): // it was renamed, or copied and deleted
 		case was && !is: // a log that has become a table
-			if !isNew || c.rng.IntN(2) == 0 {
+			switch end := c.rng.IntN(3); {
+			case !isNew || end == 0:
 				image[name] = then
 				back = true
+			case end == 1:
+				image[name] = nil
 			}
+		case !was && !is:
 		case !was && !(listed && strings.HasSuffix(name, ".mem")) && c.rng.IntN(3) == 0: // the name did not reach the disk
 		default:
 			image[name] = c.mix(then, now)
