@@ -72,12 +72,12 @@ func (c *powerCut) image() map[string][]byte {
 				image[name] = then
 			}
 		case was && !is && strings.HasSuffix(name, ".draft"): // it was renamed, or copied and deleted
-		case was && !is: // a log that has become a table
+		case was && !is: // a log that has become a table, or a file that is made anew
 			switch end := c.rng.IntN(3); {
 			case !isNew || end == 0:
 				image[name] = then
 				back = true
-			case end == 1:
+			case end == 1 && strings.HasSuffix(name, ".mem"):
 				image[name] = nil
 			}
 		case !was && !is:
