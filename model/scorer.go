@@ -370,7 +370,8 @@ func (s *Scorer) believe(t *scratch, w World, all []Pair, first int, scores []Sc
 	b.inputs(s.config, t, pairs, t.pooled)
 	if b.learned {
 		t.product = nn.Resize(t.product, len(pairs), len(b.mean))
-		nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
+		clear(t.product.Data)
+		nn.AddProduct(t.pooled, b.cov, blas.NoTrans, t.product)
 	}
 	for i, p := range pairs {
 		z := nn.Row(t.pooled, i)

@@ -29,7 +29,8 @@ func (d dense) backward(delta, dx blas32.General) blas32.General {
 	if trans == opposite {
 		opposite = blas.NoTrans
 	}
-	Multiply(delta, w, opposite, 0, dx)
+	clear(dx.Data)
+	AddProduct(delta, w, opposite, dx)
 	return dx
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/internal/gemm"
 )
 
 // NewMatrix returns a matrix of rows of the given length that are views of data.
@@ -37,27 +39,15 @@ func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
-// Gemm would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at
-// these sizes. It gets this many rows of the result at a time.
-const gemmRows = 64
-
-// Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of
-// processors.
-func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
-	for from := 0; from < c.Rows; from += gemmRows {
-		to := min(from+gemmRows, c.Rows)
-		blas32.Gemm(blas.NoTrans, tb, 1, Rows(a, from, to), b, beta, Rows(c, from, to))
-	}
+// AddProduct adds a op(b) to c. The order of summation does not depend on the number of processors.
+func AddProduct(a, b blas32.General, tb blas.Transpose, c blas32.General) {
+	gemm.Add(blas.NoTrans, tb, 1, a, b, c)
 }
 
-// addOuter adds by xᵀy to sum, which has one row for each column of x. Gemm skips the zeros of x:
-// contexts can be sparse.
+// addOuter adds by xᵀy to sum, which has one row for each column of x.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
-	to := NewMatrix(sum, y.Cols)
-	for from := 0; from < x.Cols && x.Rows > 0; from += gemmRows {
-		cols := x
-		cols.Cols, cols.Data = min(gemmRows, x.Cols-from), x.Data[from:]
-		blas32.Gemm(blas.Trans, blas.NoTrans, by, cols, y, 1, Rows(to, from, from+cols.Cols))
+	if x.Rows > 0 {
+		gemm.Add(blas.Trans, blas.NoTrans, by, x, y, NewMatrix(sum, y.Cols))
 	}
 }
 

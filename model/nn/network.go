@@ -138,15 +138,12 @@ func (n *Network) Forward(t *Tape, x blas32.General) []float32 {
 }
 
 func (d dense) forward(x, y blas32.General) {
-	beta := float32(0)
-	if d.B != nil {
-		beta = 1
-		for i := range y.Rows {
-			copy(Row(y, i), d.B)
-		}
+	clear(y.Data)
+	for i := range y.Rows {
+		copy(Row(y, i), d.B)
 	}
 	w, t := d.weights()
-	Multiply(x, w, t, beta, y)
+	AddProduct(x, w, t, y)
 }
 
 // weights returns the matrix of the layer and the transpose flag with which a product computes xWᵀ.

@@ -55,7 +55,7 @@ func InBlocks(ctx context.Context, n int, f func(first, end int)) error {
 }
 
 // BatchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a
-// Scorer holds at once. It is a multiple of the rows that Multiply processes at a time, so that
+// Scorer holds at once. It is a multiple of the rows of a tile of a product, so that
 // batching changes no sum.
 const BatchLen = 1024
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/internal/gemm"
 	"kith/model/nn"
 )
 
@@ -36,6 +37,7 @@ type Trainer struct {
 	negative          []ID
 	correction        []float32 // by negative: log of the number of nodes that it stands for
 	sample            blas32.General
+	across            blas32.General // the sample, transposed
 	slope             blas32.General // of the sample
 	frequency         []float32      // of nodes as targets
 }
@@ -56,6 +58,7 @@ func NewTrainer(nodes, directions int, seed uint64) *Trainer {
 		}
 	}
 	t.sample, t.slope = nn.Resize(blas32.General{}, sampled, Dim), nn.Resize(blas32.General{}, sampled, Dim)
+	t.across = nn.Resize(blas32.General{}, Dim, sampled)
 	t.negative, t.correction = make([]ID, sampled), make([]float32, sampled)
 	return t
 }
@@ -100,6 +103,9 @@ func (t *Trainer) drawSample(all []Question) {
 		share := 0.5/float64(n) + 0.5*float64(t.frequency[u])/float64(len(all))
 		t.negative[j], t.correction[j] = u, float32(-math.Log(sampled*share))
 		copy(nn.Row(t.sample, j), row(t.nodes.value, int(u)))
+		for k, v := range nn.Row(t.sample, j) {
+			t.across.Data[k*sampled+j] = v
+		}
 	}
 }
 
@@ -165,12 +171,13 @@ func (p *part) read(t *Trainer, questions []Question) {
 	for i, q := range questions {
 		turn(row(t.nodes.value, int(q.Source)), row(t.directions.value, int(q.By)), nn.Row(p.turned, i))
 	}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, p.turned, t.sample, 0, p.score)
+	clear(p.score.Data)
+	gemm.Add(blas.NoTrans, blas.NoTrans, 1, p.turned, t.across, p.score)
 	for i, q := range questions {
 		p.readLink(t, i, row(t.nodes.value, int(q.Target)), q.Target)
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, p.score, t.sample, 1, p.slope)
-	blas32.Gemm(blas.Trans, blas.NoTrans, 1, p.score, p.turned, 0, p.sampleSlope)
+	gemm.Add(blas.NoTrans, blas.NoTrans, 1, p.score, t.sample, p.slope)
+	gemm.Add(blas.Trans, blas.NoTrans, 1, p.score, p.turned, p.sampleSlope)
 	for i, q := range questions {
 		source, by := row(t.nodes.value, int(q.Source)), row(t.directions.value, int(q.By))
 		turnBack(source, by, nn.Row(p.slope, i), nn.Row(p.source, i), nn.Row(p.by, i))

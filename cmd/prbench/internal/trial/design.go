@@ -73,7 +73,8 @@ func (d *design) quadratic(s nn.Shape, t *nn.Tape, out []float64) {
 			w, trans = nn.NewMatrix(layer.W, len(layer.W)), blas.Trans
 		}
 		d.product = nn.Resize(d.product, len(out), layer.Out)
-		nn.Multiply(t.Act[l], w, trans, 0, d.product)
+		clear(d.product.Data)
+		nn.AddProduct(t.Act[l], w, trans, d.product)
 		for i := range out {
 			delta := nn.Row(t.Delta[l], i)
 			sum := nn.Dot(nn.Row(d.product, i), delta)
