@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Size of a tile of c that the kernel computes, and the number of rows of b in a call.
+// Size of a tile of c that the kernel computes, and the most rows of b in a call.
 const (
 	tileRows = 4
 	tileCols = 16
@@ -29,33 +29,26 @@ func Add(ta, tb blas.Transpose, by float32, a, b, c blas32.General) {
 
 // tiles computes the part of c that consists of whole tiles.
 func tiles(ta blas.Transpose, by float32, a, b, c blas32.General) {
-	var packed [tileRows * depth]float32
+	down, right := a.Stride, 1
+	if ta == blas.Trans {
+		down, right = right, down
+	}
+	var scaled [tileRows * depth]float32
 	for first := 0; first < b.Rows; first += depth {
 		n := min(depth, b.Rows-first)
 		for i := 0; i+tileRows <= c.Rows; i += tileRows {
-			pack(packed[:tileRows*n], ta, by, a, i, first)
+			from, down, right := a.Data[i*down+first*right:], down, right
+			if by != 1 {
+				for k := range n {
+					for r := range tileRows {
+						scaled[k*tileRows+r] = by * from[r*down+k*right]
+					}
+				}
+				from, down, right = scaled[:], 1, tileRows
+			}
 			for j := 0; j+tileCols <= c.Cols; j += tileCols {
-				kernel(n, &packed[0], &b.Data[first*b.Stride+j], b.Stride, &c.Data[i*c.Stride+j], c.Stride)
+				kernel(n, &from[0], down, right, &b.Data[first*b.Stride+j], b.Stride, &c.Data[i*c.Stride+j], c.Stride)
 			}
-		}
-	}
-}
-
-// pack writes by times the rows i to i+tileRows of op(a), from column first on, column by column.
-func pack(packed []float32, ta blas.Transpose, by float32, a blas32.General, i, first int) {
-	if ta == blas.Trans {
-		for k := 0; k < len(packed); k += tileRows {
-			at := (first+k/tileRows)*a.Stride + i
-			for r, v := range a.Data[at : at+tileRows] {
-				packed[k+r] = by * v
-			}
-		}
-		return
-	}
-	for r := range tileRows {
-		at := (i+r)*a.Stride + first
-		for k, v := range a.Data[at : at+len(packed)/tileRows] {
-			packed[tileRows*k+r] = by * v
 		}
 	}
 }

@@ -1,26 +1,31 @@
 #include "textflag.h"
 
-// ROW adds the product of the number at off(SI) and the row of b in Y8 and Y9 to a row of the tile.
-// The product is rounded before it is added: with a fused operation the bits would differ.
-#define ROW(off, left, right) \
-	VBROADCASTSS off(SI), Y10   \
+// ROW adds the product of a number of op(a) and the row of b in Y8 and Y9 to a row of the tile. The
+// product is rounded before it is added: with a fused operation the bits would differ.
+#define ROW(a, left, right) \
+	VBROADCASTSS a, Y10         \
 	VMULPS       Y8, Y10, Y11   \
 	VMULPS       Y9, Y10, Y12   \
 	VADDPS       Y11, left, left \
 	VADDPS       Y12, right, right
 
-// func kernel(n int, a, b *float32, strideB int, c *float32, strideC int)
+// func kernel(n int, a *float32, down, right int, b *float32, strideB int, c *float32, strideC int)
 //
 // The 4 rows of the tile are in Y0 to Y7 while the rows of b pass.
-TEXT ·kernel(SB), NOSPLIT, $0-48
+TEXT ·kernel(SB), NOSPLIT, $0-64
 	MOVQ n+0(FP), CX
 	MOVQ a+8(FP), SI
-	MOVQ b+16(FP), DI
-	MOVQ strideB+24(FP), DX
-	MOVQ c+32(FP), R8
-	MOVQ strideC+40(FP), R9
-	SHLQ $2, DX               // in bytes
+	MOVQ down+16(FP), R13
+	MOVQ right+24(FP), BX
+	MOVQ b+32(FP), DI
+	MOVQ strideB+40(FP), DX
+	MOVQ c+48(FP), R8
+	MOVQ strideC+56(FP), R9
+	SHLQ $2, R13               // in bytes
+	SHLQ $2, BX
+	SHLQ $2, DX
 	SHLQ $2, R9
+	LEAQ (R13)(R13*2), AX
 	LEAQ (R8)(R9*1), R10
 	LEAQ (R10)(R9*1), R11
 	LEAQ (R11)(R9*1), R12
@@ -37,11 +42,11 @@ TEXT ·kernel(SB), NOSPLIT, $0-48
 next:
 	VMOVUPS (DI), Y8
 	VMOVUPS 32(DI), Y9
-	ROW(0, Y0, Y1)
-	ROW(4, Y2, Y3)
-	ROW(8, Y4, Y5)
-	ROW(12, Y6, Y7)
-	ADDQ $16, SI
+	ROW((SI), Y0, Y1)
+	ROW((SI)(R13*1), Y2, Y3)
+	ROW((SI)(R13*2), Y4, Y5)
+	ROW((SI)(AX*1), Y6, Y7)
+	ADDQ BX, SI
 	ADDQ DX, DI
 	DECQ CX
 	JNZ  next

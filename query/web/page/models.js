@@ -86,8 +86,9 @@ export async function showModels(name) {
   try {
     const models = await select("SHOW MODELS");
     if (models.length === 0) {
-      content.replaceChildren(empty("There is no model yet.", "Until there is one, a network trained on other graphs answers. ",
-        element("code", {}, "CREATE MODEL m; TRAIN MODEL m;"), " in kith shell makes one that knows this graph."));
+      content.replaceChildren(empty("There is no model yet.", "Until there is one, a network trained on other graphs answers, ",
+        "by the rules of this graph if it has several relations. ",
+        element("code", {}, "TRAIN MODEL default;"), " in kith shell makes one that knows this graph."));
       return;
     }
     const model = models.find((m) => m.model === name) ?? models.find((m) => m.answers) ?? models[0];
