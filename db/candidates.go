@@ -63,7 +63,8 @@ const (
 const (
 	defaultPPR     = 1000
 	defaultSimilar = 1000
-	defaultLikely  = 300 // with 1,000, the MRR of validation links of FB15k-237 and WN18RR is the same
+	defaultLikely  = 300  // with 1,000, the MRR of validation links of FB15k-237 and WN18RR is the same
+	mostDefault    = 1000 // if more than defaultLikely links are wanted
 	defaultFresh   = 100
 )
 

@@ -276,3 +276,27 @@ func TestUntrainedRelations(t *testing.T) {
 		t.Errorf("no rule over a new relation: %v", all)
 	}
 }
+
+// A question for more links than the default candidates are has more candidates.
+func TestManyLikely(t *testing.T) {
+	t.Parallel()
+	g := open(t, "", &db.Options{InMemory: true})
+	defer func() { must(t, g.Close()) }()
+	rng := rand.New(rand.NewPCG(1, 1))
+	update(t, g, func(tx *db.Tx) (err error) {
+		for person := range 60 {
+			err = errors.Join(err, tx.PutEdge(person, (person+1)%60, db.Via("follows")))
+			for range 40 {
+				err = errors.Join(err, tx.PutEdge(person, 1000+rng.IntN(600), db.Via("likes")))
+			}
+		}
+		return err
+	})
+	for _, top := range []int{10, 450} {
+		got, err := g.Predict(t.Context(), db.PredictOptions{For: 0, Relation: "likes", Top: top})
+		must(t, err)
+		if len(got.Links) != top {
+			t.Errorf("%d of %d links, of %d candidates", len(got.Links), top, got.Candidates)
+		}
+	}
+}

@@ -28,7 +28,9 @@ type PredictOptions struct {
 	// edges. If properties have words, up to 100 of the 4,096 newest nodes are added to PPR: those
 	// without edges whose words are most like the words of the node and of the nodes that it is
 	// linked to. For a node that a list with labels added, the default candidates are nodes of the
-	// kinds that its kind is linked to: for a user in a list of users and items, items.
+	// kinds that its kind is linked to: for a user in a list of users and items, items. With a
+	// Relation, if the scores read rules, they are Likely(300), or Likely(Top) for a Top of up to
+	// 1000.
 	Among Candidates
 	// Relation is the relation of the links: of its edges is what the score says, and nodes that
 	// the source has such an edge to are left out of the candidates. "" means all relations
@@ -279,6 +281,9 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 		return nil, err
 	}
 	q.among = tx.among(on, p.Among, start, q.scorer)
+	if p.Among.kind == byDefault && q.among.kind == byEvidence {
+		q.among.n = max(q.among.n, min(p.Top, mostDefault))
+	}
 	var out absent
 	if q.candidates, out, err = tx.candidates(ctx, on, tx.clock(p.At, p.Now), start, q.among, q.scorer, near); err != nil {
 		return nil, err
