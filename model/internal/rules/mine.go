@@ -17,7 +17,11 @@ const (
 	minedRow      = 400  // neighbours of a pair that paths of two edges are searched over
 	minedEnds     = 30   // neighbours of either end that paths of three edges are searched over
 	triedSources  = 150  // sources whose targets are counted
-	judgedSources = 40   // a body without a hit from these is dropped
+	enoughSources = 25   // a body is followed no further once it has led from so many
+	enoughTries   = 2e4  // to so many nodes
+	judgedSources = 40   // from these, bodies are judged: the ones without a hit are dropped
+	judgedShort   = 300  // and so are all but the most confident ones of one or two edges
+	judgedLong    = 150  // and of three
 	triedShort    = 500  // bodies of one or two edges that are counted, the most frequent ones
 	triedLong     = 250  // bodies of three edges
 	keptShort     = 200  // rules of one or two edges, the most confident ones
@@ -184,14 +188,21 @@ func (m *miner) mine(pairs [][2]ID, sources []ID) []Rule {
 		hits, _ := r.Total()
 		return hits < 1
 	})
+	all = bestRules(all, judgedShort, judgedLong)
 	m.try(all, sources[first:min(triedSources, len(sources))])
 	all = slices.DeleteFunc(all, func(r Rule) bool {
 		return r.Confidence() <= leastKept || !r.supports()
 	})
+	return append([]Rule(nil), bestRules(all, keptShort, keptLong)...)
+}
+
+// bestRules returns the most confident rules of one and two edges and of three, in the order of
+// their bodies.
+func bestRules(all []Rule, short, long int) []Rule {
 	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(b.Confidence(), a.Confidence()) })
-	all = limited(all, keptShort, keptLong)
+	all = limited(all, short, long)
 	slices.SortFunc(all, compareBodies)
-	return append([]Rule(nil), all...)
+	return all
 }
 
 // mineAgainst is mine for rules against links. It counts the bodies that join sources with targets
@@ -338,10 +349,20 @@ func limited(all []Rule, short, long int) []Rule {
 
 // try counts where the bodies lead from a sample of the sources.
 func (m *miner) try(all []Rule, sources []ID) {
+	from := make([]int, len(all)) // sources from which each body leads somewhere
 	for _, x := range sources {
 		linked := m.table.Row(x, m.head)
 		m.walker.start(m.table, x)
-		m.walker.each(all, func(i int, ends *layer) { all[i].count(ends, linked, m.chance) })
+		for i := range all {
+			r := &all[i]
+			if _, tries := r.Total(); tries >= enoughTries && from[i] >= enoughSources {
+				continue
+			}
+			if ends := m.walker.follow(r.path()); len(ends.nodes) > 0 {
+				r.count(ends, linked, m.chance)
+				from[i]++
+			}
+		}
 	}
 }
 
