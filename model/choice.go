@@ -192,13 +192,20 @@ func eachPooled(parts []choiceShard, f func(*choiceShard, choiceList)) {
 }
 
 // loss returns the mean loss of the choices.
-func (l *choiceLearner) loss(all []choice) (loss float64) {
-	parts := make([]choiceShard, 1)
-	for batch := range slices.Chunk(numbers(len(all)), choiceBatch) {
-		parts[0].forward(l.net, l.scale, all, batch)
-		loss += choiceLoss(parts)
+func (l *choiceLearner) loss(ctx context.Context, all []choice) (mean float64, err error) {
+	batches := slices.Collect(slices.Chunk(numbers(len(all)), choiceBatch))
+	losses := make([]float64, len(batches))
+	err = nn.Parallel(ctx, nn.Shards, func(i int) {
+		part := l.parts[i : i+1]
+		for b := i; b < len(batches); b += nn.Shards {
+			part[0].forward(l.net, l.scale, all, batches[b])
+			losses[b] = choiceLoss(part)
+		}
+	})
+	for _, loss := range losses {
+		mean += loss
 	}
-	return loss / float64(max(1, len(all)))
+	return mean / float64(max(1, len(all))), err
 }
 
 // numbers returns 0, 1, ..., n-1.
@@ -222,7 +229,11 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 		opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: rate}, len(from.net.Theta)),
 	}
 	l.scale.enter(l.net)
-	best, least := l.net.Clone(), l.loss(valid)
+	best := l.net.Clone()
+	least, err := l.loss(ctx, valid)
+	if err != nil {
+		return nil, err
+	}
 	order := numbers(len(train))
 	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
 	for range passes {
@@ -234,7 +245,10 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 				return nil, err
 			}
 		}
-		if loss := l.loss(valid); loss < least {
+		switch loss, err := l.loss(ctx, valid); {
+		case err != nil:
+			return nil, err
+		case loss < least:
 			best, least = l.net.Clone(), loss
 		}
 		step()

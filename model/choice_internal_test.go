@@ -69,7 +69,10 @@ func TestFitRanker(t *testing.T) {
 	}
 }
 
-func lossOf(r *ranker, all []choice) float64 { return (&choiceLearner{net: r.net}).loss(all) }
+func lossOf(r *ranker, all []choice) float64 {
+	loss, _ := (&choiceLearner{net: r.net}).loss(context.Background(), all)
+	return loss
+}
 
 // The slopes of the loss match finite differences, within a choice and among the candidates of all
 // sources.
@@ -116,7 +119,10 @@ func TestColumnScale(t *testing.T) {
 	l := &choiceLearner{net: r.net.Clone(), scale: scaleOf(all)}
 	want := lossOf(r, all)
 	l.scale.enter(l.net)
-	inside := l.loss(all)
+	inside, err := l.loss(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l.scale.leave(l.net)
 	if after := lossOf(&ranker{net: l.net}, all); math.Abs(inside-want) > 1e-4 || math.Abs(after-want) > 1e-4 {
 		t.Errorf("loss %v, in the scale %v, afterwards %v", want, inside, after)
