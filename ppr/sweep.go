@@ -23,7 +23,7 @@ const (
 // 2021).
 func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	runs := runsOf(sv.sys.g, sv.sys.reverse()) // first: a graph may prepare its rows for passes
-	volume, err := sv.beginSweeps()
+	volume, err := sv.beginSweeps(runs)
 	if err != nil {
 		return err
 	}
@@ -66,29 +66,26 @@ type sweepNode struct {
 
 // beginSweeps copies the workspace, and the nodes of the starting state that are not in it, to the
 // arrays that sweeps use. It returns the sum of the sizes.
-func (sv *Solver) beginSweeps() (volume float64, err error) {
+func (sv *Solver) beginSweeps(runs iter.Seq2[ID, Run]) (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
 	if len(sv.nodes) < n {
 		sv.nodes, sv.r = make([]sweepNode, n+n/8), make([]float64, n+n/8)
 	}
 	clear(sv.r)
-	if sv.sys.scaled() && len(sv.ratio) < n {
-		sv.ratio = make([]float32, n+n/8)
-	}
 	sinks := 0
 	for u := range n {
 		dh := sv.pivot(ID(u))
 		sv.nodes[u] = sweepNode{0, 1 / dh}
 		switch {
 		case sv.sys.scaled():
-			size := sv.sys.size(ID(u), dh)
-			sv.ratio[u] = float32(size / dh)
-			volume += size
 		case sv.sys.sink(ID(u), dh):
 			sinks++
 		default:
 			volume += dh
 		}
+	}
+	if sv.sys.scaled() {
+		volume = sv.readSizes(runs)
 	}
 	sv.mean = 1
 	if arcs := sv.sys.g.Arcs(); arcs > 0 && !sv.sys.scaled() {
@@ -106,6 +103,22 @@ func (sv *Solver) beginSweeps() (volume float64, err error) {
 	sv.findSinks()
 	sv.dense = true
 	return volume, sv.err
+}
+
+// readSizes sets sv.ratio from the lengths of the rows, and returns the sum of the sizes.
+func (sv *Solver) readSizes(runs iter.Seq2[ID, Run]) (volume float64) {
+	if n := sv.sys.g.NumNodes(); len(sv.ratio) < n {
+		sv.ratio = make([]float32, n+n/8)
+	}
+	for u, run := range runs {
+		for i, end := range run.Start[1:] {
+			dh := sv.sys.pivot(u + ID(i))
+			size := sv.sys.scaledSize(dh, int(end-run.Start[i]))
+			sv.ratio[u+ID(i)] = float32(size / dh)
+			volume += size
+		}
+	}
+	return volume
 }
 
 // findSinks sets sv.sinks.

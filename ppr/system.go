@@ -59,14 +59,19 @@ func (q *system) size(u ID, dh float64) float64 {
 	if !q.scaled() {
 		return dh
 	}
-	switch {
-	case q.sink(u, dh):
-		return q.unit
-	case dh <= q.unit:
+	if dh <= q.unit && !q.sink(u, dh) {
 		return dh
 	}
 	to, _ := q.g.Out(u)
-	return min(dh, q.unit*float64(len(to)))
+	return q.scaledSize(dh, len(to))
+}
+
+// scaledSize is size in a scaled system, for a node with a number of edges.
+func (q *system) scaledSize(dh float64, edges int) float64 {
+	if edges == 0 {
+		return q.unit
+	}
+	return min(dh, q.unit*float64(edges))
 }
 
 // leastSize returns a lower bound of the sizes of nodes with the pivot dh.
