@@ -119,6 +119,7 @@
 //	package spectral                    columns that read vectors of nodes
 //	package column                      columns that read the graph
 //	package nn                          networks and matrices
+//	package gemm                        products of matrices
 //
 // The experiments with the parts of the default, and their results, are in cmd/prbench.
 //

@@ -1,5 +1,5 @@
-// Package gemm multiplies small matrices of float32, several times as fast as blas32 on processors
-// with AVX2 and with the same bits.
+// Package gemm multiplies small matrices of float32. On processors with AVX2 it is several times as
+// fast as blas32, with the same bits.
 package gemm
 
 import (
