@@ -18,24 +18,19 @@ type policy struct {
 	adjust     func(*config) // changes the values of a preset; nil: no changes
 }
 
-// policies lists the policies that CREATE MODEL ... USING accepts.
-func policies() []policy {
-	common := overlap(func(o column.Overlap) float64 { return o.Common })
-	adamic := overlap(func(o column.Overlap) float64 { return o.Adamic })
-	resource := overlap(func(o column.Overlap) float64 { return o.Resource })
-	return []policy{
-		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, adjust: adjustDefault},
-		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
-		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
-		{name: "common_neighbors", about: "the number of common neighbours", rank: common},
-		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamic},
-		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resource},
-		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
-		{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
-		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, adjust: adjustKatz},
-		{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustPageRank},
-		{name: "random", about: "a random order", rank: perPair(uniform)},
-	}
+// policies are the policies that CREATE MODEL ... USING accepts.
+var policies = [...]policy{
+	{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, adjust: adjustDefault},
+	{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
+	{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
+	{name: "common_neighbors", about: "the number of common neighbours", rank: overlap(func(o column.Overlap) float64 { return o.Common })},
+	{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: overlap(func(o column.Overlap) float64 { return o.Adamic })},
+	{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: overlap(func(o column.Overlap) float64 { return o.Resource })},
+	{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
+	{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
+	{name: "katz", about: "walks up to length, beta for each edge", rank: katz, adjust: adjustKatz},
+	{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustPageRank},
+	{name: "random", about: "a random order", rank: perPair(uniform)},
 }
 
 // Policies returns the names that Spec.Policy accepts.
@@ -47,7 +42,7 @@ func Heuristics() []string {
 }
 
 func namesOf(keep func(policy) bool) (names []string) {
-	for _, p := range policies() {
+	for _, p := range policies {
 		if keep(p) {
 			names = append(names, p.name)
 		}
@@ -64,7 +59,7 @@ type PolicyInfo struct {
 
 // DescribePolicies returns the policies that Spec.Policy accepts, each with a one-line summary.
 func DescribePolicies() (all []PolicyInfo) {
-	for _, p := range policies() {
+	for _, p := range policies {
 		all = append(all, PolicyInfo{p.name, p.learns, p.about})
 	}
 	return all
@@ -80,7 +75,7 @@ func (p policy) reads(option string) bool {
 }
 
 func policyOf(name string) (policy, error) {
-	for _, p := range policies() {
+	for _, p := range policies {
 		if p.name == name {
 			return p, nil
 		}

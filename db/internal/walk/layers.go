@@ -14,42 +14,81 @@ const entriesPerCheck = 1 << 16
 
 // Layers yields the nodes at 1, 2, ... n steps from the nearest of the given nodes, each layer
 // ascending, until a layer is empty. In a directed graph, steps follow the direction of the edges.
-// Layers yields the error of ctx if that ends. It takes two bits of memory for each node of the
-// graph, unless it takes a single step from a single node.
+// Layers yields the error of ctx if that ends. While few nodes are in reach, its time and memory
+// depend on these alone; then it takes two bits of memory for each node of the graph.
 func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
-		layer := from
-		if n > 0 && len(from) == 1 {
-			to, _ := g.Out(from[0])
-			layer = slices.DeleteFunc(slices.Clone(to), func(v index.ID) bool { return v == from[0] })
-			if n--; len(layer) == 0 || !yield(layer, nil) {
+		r := reach{g: g, seen: slices.Clone(from)}
+		slices.Sort(r.seen)
+		for layer := r.seen; n > 0; n-- {
+			var err error
+			if layer, err = r.step(ctx, layer); err != nil || len(layer) == 0 {
+				if err != nil {
+					yield(nil, err)
+				}
 				return
 			}
-		}
-		if n == 0 {
-			return
-		}
-		seen, next := newNodeSet(g.NumNodes()), newNodeSet(g.NumNodes())
-		seen.addAll(from)
-		seen.addAll(layer)
-		for ; n > 0; n-- {
-			left := 0
-			for _, u := range layer {
-				to, _ := g.Out(u)
-				if left -= len(to); left <= 0 {
-					if ctx.Err() != nil {
-						yield(nil, ctx.Err())
-						return
-					}
-					left = entriesPerCheck
-				}
-				next.addAll(to)
-			}
-			if layer = next.moveTo(seen); len(layer) == 0 || !yield(layer, nil) {
+			if !yield(layer, nil) {
 				return
 			}
 		}
 	}
+}
+
+// reach is a set of nodes that grows by layers.
+type reach struct {
+	g          *index.Graph
+	seen       []index.ID // ascending, until there are sets
+	sets, next nodeSet    // nil while few nodes are in reach
+}
+
+// step adds the nodes at one step from a layer, and returns the new ones, ascending.
+func (r *reach) step(ctx context.Context, layer []index.ID) ([]index.ID, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if r.sets == nil {
+		few := r.g.NumNodes()/64 - len(r.seen) // entries that are sorted faster than sets are read
+		for _, u := range layer {
+			to, _ := r.g.Out(u)
+			if few -= len(to); few < 0 {
+				break
+			}
+		}
+		if few >= 0 {
+			return r.sorted(layer), nil
+		}
+		r.sets, r.next = newNodeSet(r.g.NumNodes()), newNodeSet(r.g.NumNodes())
+		r.sets.addAll(r.seen)
+	}
+	left := entriesPerCheck
+	for _, u := range layer {
+		to, _ := r.g.Out(u)
+		if left -= len(to); left <= 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			left = entriesPerCheck
+		}
+		r.next.addAll(to)
+	}
+	return r.next.moveTo(r.sets), nil
+}
+
+// sorted is step for a layer with few entries.
+func (r *reach) sorted(layer []index.ID) (fresh []index.ID) {
+	for _, u := range layer {
+		to, _ := r.g.Out(u)
+		fresh = append(fresh, to...)
+	}
+	if len(layer) > 1 { // or else it is a row
+		slices.Sort(fresh)
+		fresh = slices.Compact(fresh)
+	}
+	fresh = Without(fresh, r.seen)
+	r.seen = append(r.seen, fresh...)
+	slices.Sort(r.seen)
+	return fresh
 }
 
 // Recent is Layers with steps along the edges of some graphs of the same nodes whose time is later

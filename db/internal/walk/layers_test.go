@@ -11,7 +11,8 @@ import (
 	"kith/index"
 )
 
-// Layers agrees with a breadth-first search by maps, from one node and from several.
+// Layers agrees with a breadth-first search by maps, from one node and from several, in graphs most
+// of whose nodes are in reach, or few.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -19,7 +20,7 @@ func TestLayers(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		n := 1 + rng.IntN(200)
 		e := index.NewGraph(seed%2 == 0).Edit()
-		e.Grow(n)
+		e.Grow(n * []int{1, 20, 200}[seed%3])
 		for range rng.IntN(2 * n) {
 			e.Set(index.Edge{Ends: index.Ends{U: index.ID(rng.IntN(n)), V: index.ID(rng.IntN(n))}, Weight: 1})
 		}
