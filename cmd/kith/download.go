@@ -50,7 +50,7 @@ func (l *load) download(ctx context.Context, from string) (io.ReadCloser, int64,
 
 // receive writes the body of an answer to w, shows how much of it has arrived, and checks it.
 func (l *load) receive(w io.Writer, answer *http.Response, from string) (int64, error) {
-	bar := cli.NewBar(l.stderr)
+	bar := cli.NewBar(l.stderr, l.progress)
 	defer bar.End()
 	body := &edgelist.Meter{R: answer.Body, Tell: func(done int64, _ bool) {
 		bar.Show(cli.State{What: from, Units: progress.UnitsBytes, Done: done, Total: max(answer.ContentLength, 0)})

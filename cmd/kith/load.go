@@ -28,6 +28,7 @@ import (
 type load struct {
 	directed         bool
 	dryRun           bool
+	progress         bool  // print lines of progress
 	memory           int64 // Options.Memory
 	options          db.LoadOptions
 	labels, features []string // files
@@ -159,6 +160,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
 	f.StringVar(&l.sha256, "sha256", "", "checksum of the file at the URL")
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing; print what would be loaded and how much memory and disk it needs")
+	cli.ProgressFlag(f, &l.progress)
 	cli.MemoryFlag(f, &l.memory)
 	offered(cmd, "format", edgelist.Formats()...)
 	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time", "src,relation,dst")
@@ -249,7 +251,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 		o = o.ForPart(*in.part)
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
-	began, bar := time.Now(), cli.NewBar(l.stderr)
+	began, bar := time.Now(), cli.NewBar(l.stderr, l.progress)
 	watched := &edgelist.Meter{R: f, Tell: func(read int64, ended bool) {
 		if ended { // the remaining time is unknown
 			bar.Show(cli.State{What: in.name + ", read; sorting and writing", Units: progress.UnitsBytes, Done: read})

@@ -20,11 +20,12 @@ import (
 // scoring implements the subcommand score.
 type scoring struct {
 	score.Options
-	out    score.Output
-	shard  string
-	memory int64 // Options.Memory
-	stdout io.Writer
-	stderr io.Writer
+	out      score.Output
+	shard    string
+	progress bool  // print lines of progress
+	memory   int64 // Options.Memory
+	stdout   io.Writer
+	stderr   io.Writer
 }
 
 func newScore() *cobra.Command {
@@ -78,6 +79,7 @@ shards, joined in order, are that of a single run; only the first has the header
 	question := flag.NewFlagSet("", flag.ContinueOnError)
 	s.Options.Flags(question)
 	f.AddGoFlagSet(question)
+	cli.ProgressFlag(f, &s.progress)
 	cli.MemoryFlag(f, &s.memory)
 	return cmd
 }
@@ -96,7 +98,7 @@ func (s *scoring) parseShard() error {
 
 func (s *scoring) run(ctx context.Context, path string) error {
 	return withReadOnly(path, limited(s.memory), func(g *db.DB) error {
-		bar, began := cli.NewBar(s.stderr), time.Now()
+		bar, began := cli.NewBar(s.stderr, s.progress), time.Now()
 		done, resumed, err := score.File(ctx, g, s.Options, s.out, func(done, total int64) {
 			bar.Show(cli.State{What: "nodes", Done: done, Total: total})
 		})

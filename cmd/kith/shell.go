@@ -81,6 +81,7 @@ func (flags *shellFlags) add(cmd *cobra.Command, s *shell.Shell) {
 	f.BoolVar(&s.KeepGoing, "keep-going", false, "continue a script after an error")
 	f.StringVar(&flags.attach, "attach", "", "run statements in the process that serves this URL")
 	f.StringVar(&flags.tokenFile, "token-file", "", "file of the token of --attach, which allows statements that write")
+	cli.ProgressFlag(f, &s.Progress)
 	cli.MemoryFlag(f, &flags.memory)
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("attach", "create")

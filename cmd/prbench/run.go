@@ -211,7 +211,7 @@ type session[S parameters, R any] struct {
 // play plays the jobs whose runs are not on the shelf, and keeps their runs. It returns all runs of
 // the jobs by name. The first error ends all jobs; the runs that were completed before are kept.
 func (s *session[S, R]) play(ctx context.Context, jobs []job[S, R]) (map[string]*run[S, R], error) {
-	s.runs, s.bar = make(map[string]*run[S, R]), cli.NewBar(s.log)
+	s.runs, s.bar = make(map[string]*run[S, R]), cli.NewBar(s.log, false)
 	defer s.bar.End()
 	var missing []job[S, R]
 	seen := make(map[string]bool)

@@ -9,13 +9,15 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
-// Bar shows the progress of some work. It appears only on a terminal, and only for work that takes
-// longer than patience. It is safe for concurrent use.
+// Bar shows the progress of some work. On a terminal it appears for work that takes longer than
+// patience. Elsewhere it is lines of text, if these are wanted. It is safe for concurrent use.
 type Bar struct {
-	out   *os.File // nil if the output is not a terminal
+	out   *os.File  // nil if the output is not a terminal
+	lines io.Writer // nil: no lines
 	began time.Time
 
 	mu      sync.Mutex // protects following fields
@@ -42,25 +44,38 @@ type State struct {
 const (
 	patience  = 500 * time.Millisecond
 	frequency = 100 * time.Millisecond // interval of redrawing, and precision of times
+	lineEvery = time.Second            // least interval of lines
 )
 
-// NewBar returns a bar that measures time from now. Call End before anything else is written to the
-// terminal.
-func NewBar(w io.Writer) *Bar {
-	if !IsTerminal(w) {
-		return &Bar{}
+// ProgressFlag adds the flag --progress, whether a bar that is on no terminal is lines.
+func ProgressFlag(f *pflag.FlagSet, lines *bool) {
+	f.BoolVar(lines, "progress", false, "print lines of progress on standard error if it is no terminal")
+}
+
+// NewBar returns a bar that measures time from now. If w is no terminal, it is lines or nothing. Call
+// End before anything else is written to the terminal.
+func NewBar(w io.Writer, lines bool) *Bar {
+	b := &Bar{began: time.Now()}
+	if IsTerminal(w) {
+		b.out = w.(*os.File)
+	} else if lines {
+		b.lines = w
 	}
-	return &Bar{out: w.(*os.File), began: time.Now()}
+	return b
 }
 
 // Show sets the state of the work. The first state that comes early appears after patience, even if
 // no other follows.
 func (b *Bar) Show(s State) {
-	if b.out == nil {
+	if b.out == nil && b.lines == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.lines != nil {
+		b.printLine(s)
+		return
+	}
 	b.latest, b.at = s, time.Now()
 	switch early := patience - time.Since(b.began); {
 	case b.over:
@@ -71,6 +86,27 @@ func (b *Bar) Show(s State) {
 	default:
 		b.draw()
 	}
+}
+
+// printLine prints a state, unless the last line was printed just before. An error of the writer
+// does not end the work. The caller holds the lock.
+func (b *Bar) printLine(s State) {
+	if time.Since(b.at) < lineEvery {
+		return
+	}
+	b.at = time.Now()
+	_, _ = io.WriteString(b.lines, s.line()+"\n")
+}
+
+// line returns the line of a state.
+func (s State) line() string {
+	switch {
+	case s.Timed:
+		return fmt.Sprintf("%d %%: %s", 100*s.Done/max(s.Total, 1), s.message(0))
+	case s.Total == 0:
+		return fmt.Sprintf("%s: %s", s.What, s.Units.Sprint(s.Done))
+	}
+	return fmt.Sprintf("%s: %s of %s", s.What, s.Units.Sprint(s.Done), s.Units.Sprint(s.Total))
 }
 
 // appear draws the bar if the work has not ended.

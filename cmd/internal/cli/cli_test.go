@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 )
 
@@ -66,11 +67,34 @@ func TestPrintError(t *testing.T) {
 func TestBarWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	b := NewBar(&out)
+	b := NewBar(&out, false)
 	b.Show(State{What: "work", Done: 1, Total: 2})
 	b.End()
 	if IsTerminal(&out) || out.Len() > 0 {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// A bar of lines prints the first state at once, and others at intervals.
+func TestBarOfLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	b := NewBar(&out, true)
+	for done := range int64(9) {
+		b.Show(State{What: "nodes", Done: done, Total: 9})
+	}
+	b.End()
+	if got, want := out.String(), "nodes: 0 of 9\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for want, s := range map[string]State{
+		"34 %: learning, about 5s left": {What: "learning", Done: 340, Total: 1000, Timed: true, Left: 5 * time.Second},
+		"lines: 12":                     {What: "lines", Done: 12},
+		"a.csv: 2.00KB of 3.00MB":       {What: "a.csv", Units: progress.UnitsBytes, Done: 2000, Total: 3e6},
+	} {
+		if got := s.line(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type session struct {
 	mode      mode
 	timer     bool     // print how long a statement took
 	keepGoing bool     // continue a script after an error
+	progress  bool     // whether progress is lines where err is no terminal
 	failed    bool     // whether a command failed
 	nested    int      // nesting depth of .read
 	once      *os.File // file for the next rows; nil means out
@@ -64,7 +65,7 @@ func (s *session) command(ctx context.Context, f query.Fragment) error {
 // statement runs a statement and writes its answer.
 func (s *session) statement(ctx context.Context, f query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
-		bar := cli.NewBar(s.err)
+		bar := cli.NewBar(s.err, s.progress)
 		defer bar.End()
 		return s.engine.run(ctx, f, func(p query.Progress) { bar.Show(state(p)) })
 	})

@@ -33,6 +33,7 @@ type Shell struct {
 	Commands       []string
 	File           string // "" and "-" mean standard input
 	KeepGoing      bool   // continue a script after an error
+	Progress       bool   // progress is lines if Stderr is no terminal
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // rows are tables if Stdout is a terminal, and otherwise JSON lines
 }
@@ -50,7 +51,7 @@ func (s *Shell) Remote(ctx context.Context, client *web.Client, url string, read
 
 // run runs the commands on an engine. name is the path or the URL of its database.
 func (s *Shell) run(ctx context.Context, e engine, name string, readOnly bool) error {
-	session := &session{engine: e, readOnly: readOnly, out: s.Stdout, err: s.Stderr, mode: jsonLinesMode, keepGoing: s.KeepGoing}
+	session := &session{engine: e, readOnly: readOnly, out: s.Stdout, err: s.Stderr, mode: jsonLinesMode, keepGoing: s.KeepGoing, progress: s.Progress}
 	if cli.IsTerminal(s.Stdout) {
 		session.mode = tableMode
 	}
