@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"kith/db"
 	"kith/db/dbtest"
@@ -275,6 +276,35 @@ func TestUntrainedRelations(t *testing.T) {
 	if all := rulesOf(t, g, false); !slices.ContainsFunc(all, shared) {
 		t.Errorf("no rule over a new relation: %v", all)
 	}
+}
+
+// A training with no time does a little of each part, and one with much time is a training without a
+// budget.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	train := func(o db.TrainOptions) *db.Prediction {
+		g := open(t, "", &db.Options{InMemory: true, Seed: 3})
+		defer func() { must(t, g.Close()) }()
+		must(t, g.Update(t.Context(), func(tx *db.Tx) error { return camps(tx, "follows", "likes", "hides") }))
+		o.Deploy = db.DeployAlways
+		made, err := g.Model("default").Train(t.Context(), o)
+		must(t, err)
+		if !made.Trained {
+			t.Errorf("a budget of %v: the model is not trained", o.Budget)
+		}
+		return likelyPosts(t, g, db.PredictOptions{For: 5, Top: 20})
+	}
+	short := model.EdgePlan{Samples: 100, Epochs: 2}
+	if got, want := train(db.TrainOptions{Plan: short, Budget: time.Hour}), train(db.TrainOptions{Plan: short}); !slices.Equal(got.Links, want.Links) {
+		t.Errorf("with an hour: %v, without a budget: %v", got.Links, want.Links)
+	}
+	if got := train(db.TrainOptions{Budget: 1}); len(got.Links) != 20 {
+		t.Errorf("after a training of a nanosecond: %d links", len(got.Links))
+	}
+	g := open(t, "", &db.Options{InMemory: true})
+	defer func() { must(t, g.Close()) }()
+	_, err := g.Model("default").Train(t.Context(), db.TrainOptions{Budget: -1})
+	wantError(t, "a negative budget", err, db.ErrInput)
 }
 
 // A question for more links than the default candidates are has more candidates.

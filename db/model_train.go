@@ -27,6 +27,11 @@ type TrainOptions struct {
 	// Epochs and Progress are used. Progress receives all phases of the training, and ends before
 	// the version is stored.
 	Plan model.EdgePlan
+	// Budget is the time that a training from the edges should take; 0 means no limit. Where it ends
+	// before the training would, fewer links are read, fewer passes are made and fewer relations are
+	// mined. What is learned then depends on the machine and its load. A training does a little of
+	// each part, and the comparison at its end, also if these take longer.
+	Budget time.Duration
 	// Deploy says whether to deploy the new version. A version that is not deployed does not learn,
 	// but it can be asked and deployed later.
 	Deploy DeployRule
@@ -58,6 +63,12 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	}
 	name := l.Name
 	defer db.trainings.Delete(l)
+	if t.Budget > 0 {
+		if t.Plan.Progress == nil {
+			t.Plan.Progress = model.NewMeter(time.Now, nil)
+		}
+		t.Plan.Progress.Limit(t.Budget)
+	}
 	made := Training{Held: t.Deploy == DeployNever}
 	v := record.Version{From: t.origin(), Relation: t.Relation}
 	err = db.View(ctx, func(tx *Tx) (err error) {
@@ -114,9 +125,12 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 }
 
 // checkLearned returns ErrNotFound for a training on a relation that does not exist, and ErrInput
-// for a training from outcomes on the edges of one, and for one that has no edges.
+// for a training from outcomes on the edges of one, for one that has no edges, and for a negative
+// budget.
 func (m *Model) checkLearned(ctx context.Context, t *TrainOptions) error {
 	switch {
+	case t.Budget < 0:
+		return inputf("a budget of %v: want a time above 0, or 0 for no limit", t.Budget)
 	case t.Relation == "":
 		return nil
 	case t.Log:

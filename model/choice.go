@@ -217,10 +217,20 @@ func numbers(n int) []int {
 	return all
 }
 
-// fitRanker trains a copy of ranker from on the choices of train for the given number of passes. It
-// returns the state with the least loss on valid, measured before the first pass and after each
-// pass. The columns that scale leaves out get weight 0.
-func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
+// pace is the progress of one of several members, which are trained one after the other. The zero
+// pace has no limit.
+type pace struct {
+	to              *Meter
+	member, members int
+}
+
+// spent returns the share of the member's time that has passed.
+func (p pace) spent() float64 { return p.to.Spent()*float64(p.members) - float64(p.member) }
+
+// fitRanker trains a copy of ranker from on the choices of train for the given number of passes, or
+// for the time of the pace. It returns the state with the least loss on valid, measured before the
+// first pass and after each pass. The columns that scale leaves out get weight 0.
+func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, rate float64, at pace) (*ranker, error) {
 	if len(train) == 0 { // every node is linked to all others
 		return from, nil
 	}
@@ -236,13 +246,19 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 	}
 	order := numbers(len(train))
 	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
-	for range passes {
+	for ended := false; !ended; {
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for batch := range slices.Chunk(order, choiceBatch) {
 			steps++
-			l.opt.Rate = rate * (0.05 + 0.95*(1+math.Cos(math.Pi*float64(steps)/float64(total)))/2)
+			spent := min(at.spent(), 1)
+			ended = steps == total || spent == 1
+			turn := max(math.Pi*float64(steps)/float64(total), math.Pi*spent)
+			l.opt.Rate = rate * (0.05 + 0.95*(1+math.Cos(turn))/2)
 			if err := l.learn(ctx, train, batch); err != nil {
 				return nil, err
+			}
+			if ended {
+				break
 			}
 		}
 		switch loss, err := l.loss(ctx, valid); {
@@ -251,7 +267,7 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 		case loss < least:
 			best, least = l.net.Clone(), loss
 		}
-		step()
+		at.to.Step(1)
 	}
 	l.scale.leave(best)
 	if !nn.Finite(best.Theta...) {

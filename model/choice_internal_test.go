@@ -41,7 +41,7 @@ func TestFitRanker(t *testing.T) {
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
 	from, scale := blankRanker(c.rankerShape(1)), scaleOf(train)
 	fitted := func() *ranker {
-		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, func() {})
+		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, pace{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestFitRanker(t *testing.T) {
 	if again := fitted(); !slices.Equal(r.net.Theta, again.net.Theta) {
 		t.Error("the same seed led to another ranker")
 	}
-	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, scale, train, valid, 1, 1, func() {})
+	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, scale, train, valid, 1, 1, pace{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestFitRanker(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, func() {}); err == nil {
+	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, pace{}); err == nil {
 		t.Error("a fit was not stopped")
 	}
 }

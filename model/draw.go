@@ -82,6 +82,9 @@ func (m *Model) drawChoices(
 		for _, d := range open {
 			all = append(all, slices.Concat(d.out...)...)
 		}
+		if plan.Progress.Spent() >= 1 {
+			break
+		}
 	}
 	plan.Progress.Finish(phaseReading)
 	return all, nil
@@ -123,8 +126,8 @@ func (d *drawing) coldLinks(edges, links [][2]ID) (to [][2]ID) {
 	return to
 }
 
-// addLinks draws the choices of all links. The links of a source are read together, but the choices
-// are in the order of the links, which is random.
+// addLinks draws the choices of all links, or of as many as there is time for. The links of a source
+// are read together, but the choices are in the order of the links, which is random.
 func (d *drawing) addLinks(ctx context.Context) error {
 	d.scratch.open(d.world)
 	d.out = make([][]choice, len(d.links))
@@ -135,7 +138,9 @@ func (d *drawing) addLinks(ctx context.Context) error {
 		if err := d.add(ctx, group); err != nil {
 			return err
 		}
-		d.progress.Step(len(group))
+		if d.progress.Step(len(group)); d.progress.Spent() >= 1 {
+			break
+		}
 	}
 	return nil
 }

@@ -192,7 +192,11 @@ func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList,
 		if k == 0 {
 			rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
 		}
-		f.learn(lists[k], forecastRate*(1-float64(i)/float64(passes*len(lists))))
+		done := max(float64(i)/float64(passes*len(lists)), to.Spent())
+		if done >= 1 {
+			break
+		}
+		f.learn(lists[k], forecastRate*(1-done))
 		to.Step(1)
 	}
 	return nil
@@ -277,6 +281,11 @@ func (m *Model) learnMoments(
 	for now, err := range moments {
 		if err == nil {
 			err = m.follows(now)
+		}
+		if err == nil && !to.Fits() { // the newest moments count most
+			hear(now, nil)
+			to.Step(len(now.Links))
+			continue
 		}
 		var lists []eventList
 		if err == nil {

@@ -198,10 +198,10 @@ func (a *gateAsker) hear(now Moment, lists []eventList) {
 	}
 	if a.left > 0 {
 		a.left -= len(now.Links)
-		for i, p := range now.Links {
-			if !a.hidden[p] {
-				a.spare.learnNew(lists[i])
-				a.lists = newestLists(append(a.lists, lists[i]))
+		for i, l := range lists {
+			if !a.hidden[now.Links[i]] {
+				a.spare.learnNew(l)
+				a.lists = newestLists(append(a.lists, l))
 			}
 		}
 		return

@@ -27,24 +27,26 @@ type Phase struct {
 // does nothing. A Meter is safe for concurrent use.
 type Meter struct {
 	now  func() time.Time
-	tell func(Progress)
+	tell func(Progress) // may be nil
 
 	mu      sync.Mutex // protects following fields, and is held during tell
 	phases  []meterPhase
 	current int       // index of the present phase
 	began   time.Time // time of the first call
 	at      time.Time // time of the latest step or beginning of a phase
+	end     time.Time // when the computation should end; zero: at no certain time
 	told    Progress
 }
 
 type meterPhase struct {
 	Phase
-	done  int
-	spent time.Duration
+	done    int
+	spent   time.Duration
+	allowed time.Duration // time that the phase may take; 0 until it begins, or without a limit
 }
 
-// NewMeter returns a meter. It calls tell when a phase begins, and whenever a thousandth of the
-// estimated time has passed.
+// NewMeter returns a meter. It calls tell, unless it is nil, when a phase begins, and whenever a
+// thousandth of the estimated time has passed.
 func NewMeter(now func() time.Time, tell func(Progress)) *Meter { return &Meter{now: now, tell: tell} }
 
 // Expect sets the phases.
@@ -62,6 +64,67 @@ func (m *Meter) Expect(phases ...Phase) {
 	m.current = -1
 }
 
+// Limit says that the computation should end after a time from now. Each phase may take a part of it,
+// in proportion to its expected time among the phases that are left.
+func (m *Meter) Limit(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.end = m.now().Add(d)
+}
+
+// Spent returns the share of the time of the present phase that has passed. A phase should end when
+// it is 1 or more. Without a limit it is 0.
+func (m *Meter) Spent() float64 {
+	if m == nil {
+		return 0
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.phase()
+	if p == nil || p.allowed == 0 {
+		return 0
+	}
+	return float64(p.spent+m.now().Sub(m.at)) / float64(p.allowed)
+}
+
+// Fits reports whether the steps that are left of the present phase fit into its time.
+func (m *Meter) Fits() bool {
+	if m == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.phase()
+	return p == nil || p.allowed == 0 || p.spent+time.Duration(p.Steps-p.done)*p.Each <= p.allowed
+}
+
+// phase returns the present phase, or nil if it is not expected. The caller holds the lock.
+func (m *Meter) phase() *meterPhase {
+	if m.current < 0 || m.current >= len(m.phases) {
+		return nil
+	}
+	return &m.phases[m.current]
+}
+
+// allow sets the time of the present phase, which begins for the first time. The caller holds the
+// lock.
+func (m *Meter) allow() {
+	p := m.phase()
+	if p == nil || m.end.IsZero() || p.allowed > 0 {
+		return
+	}
+	own, all := p.expected(), 0.0
+	for i := range m.phases {
+		if q := &m.phases[i]; i >= m.current || q.allowed > 0 {
+			all += q.expected()
+		}
+	}
+	p.allowed = max(1, time.Duration(float64(m.end.Sub(m.at))*own/max(all, 1)))
+}
+
+// expected returns the expected time of the steps that are left, in nanoseconds.
+func (p *meterPhase) expected() float64 { return float64(p.Each) * float64(p.Steps-p.done) }
+
 // Begin says that the steps of a phase follow. A phase that is not expected takes no time in the
 // estimates.
 func (m *Meter) Begin(name string) {
@@ -77,6 +140,7 @@ func (m *Meter) Begin(name string) {
 			m.current = i
 		}
 	}
+	m.allow()
 	m.report(name)
 }
 
@@ -115,8 +179,14 @@ func (m *Meter) End() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phases = nil
-	m.told = Progress{Doing: m.told.Doing, Done: 1}
-	m.tell(m.told)
+	m.say(Progress{Doing: m.told.Doing, Done: 1})
+}
+
+// say tells a state. The caller holds the lock.
+func (m *Meter) say(s Progress) {
+	if m.told = s; m.tell != nil {
+		m.tell(s)
+	}
 }
 
 // pass adds the time since the latest call, and steps, to the present phase.
@@ -125,8 +195,7 @@ func (m *Meter) pass(steps int) {
 	if m.began.IsZero() {
 		m.began, m.at = now, now
 	}
-	if m.current >= 0 && m.current < len(m.phases) {
-		p := &m.phases[m.current]
+	if p := m.phase(); p != nil {
 		p.spent += now.Sub(m.at)
 		p.done = min(p.done+steps, p.Steps)
 	}
@@ -142,8 +211,7 @@ func (m *Meter) report(doing string) {
 		s.Done = max(s.Done, min(passed/(passed+left), 0.999))
 	}
 	if doing != m.told.Doing || s.Done-m.told.Done >= 0.001 {
-		m.told = s
-		m.tell(s)
+		m.say(s)
 	}
 }
 

@@ -111,9 +111,48 @@ func TestMeterUnexpected(t *testing.T) {
 		}
 	}
 	var none *model.Meter
+	if none.Spent() != 0 || !none.Fits() {
+		t.Error("no meter has a limit")
+	}
 	none.Expect(model.Phase{Name: "0"})
 	none.Begin("0")
 	none.Step(1)
 	none.Finish("0")
 	none.End()
+}
+
+// With a limit, each phase may take a part of the time that is left. What one phase saves or takes
+// too much, the others gain or lose.
+func TestMeterLimit(t *testing.T) {
+	t.Parallel()
+	w := newWork("limit")
+	began := w.clock
+	w.meter.Limit(40 * time.Second)
+	w.meter.Expect(
+		model.Phase{Name: "read", Steps: 10, Each: time.Second}, model.Phase{Name: "learn", Steps: 20, Each: time.Second},
+		model.Phase{Name: "replay", Steps: 50, Each: time.Second})
+	for _, c := range []struct {
+		phase string
+		each  time.Duration
+		want  int // steps until the phase should end
+	}{
+		{"read", time.Second, 5},               // of 40 s, an eighth
+		{"learn", 3 * time.Second, 4},          // of 35 s, two sevenths
+		{"replay", 500 * time.Millisecond, 46}, // of the 23 s that are left, all
+	} {
+		steps := 0
+		for w.meter.Begin(c.phase); w.meter.Spent() < 1; steps++ {
+			if w.meter.Fits() {
+				t.Errorf("%s: the rest fits after %d steps", c.phase, steps)
+			}
+			w.do(c.phase, 1, c.each)
+		}
+		if steps != c.want {
+			t.Errorf("%s: %d steps, want %d", c.phase, steps, c.want)
+		}
+		w.meter.Finish(c.phase)
+	}
+	if took := w.clock.Sub(began); took != 40*time.Second {
+		t.Errorf("took %v", took)
+	}
 }

@@ -83,7 +83,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	scale := scaleOf(train)
 	scale.leaveOut(column.Rivals, m.config.rankColumns())
 	plan.Progress.Begin(phaseLearning)
-	net, err := fitMembers(ctx, rng, func() *ranker { return startRanker(&m.config) }, scale, train, valid, plan.Epochs, func() { plan.Progress.Step(1) })
+	net, err := fitMembers(ctx, rng, func() *ranker { return startRanker(&m.config) }, scale, train, valid, plan.Epochs, plan.Progress)
 	if err != nil {
 		return err
 	}
@@ -104,10 +104,10 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 // fitMembers trains networks, each from the result of a call of from, that learn the choices in
 // different orders, and returns their mean.
 // The mean of several networks depends less on the order than one network does.
-func fitMembers(ctx context.Context, rng *rand.Rand, from func() *ranker, scale *columnScale, train, valid []choice, passes int, step func()) (*nn.Network, error) {
+func fitMembers(ctx context.Context, rng *rand.Rand, from func() *ranker, scale *columnScale, train, valid []choice, passes int, to *Meter) (*nn.Network, error) {
 	members := make([]*nn.Network, rankerMembers)
 	for i := range members {
-		r, err := fitRanker(ctx, rng, from(), scale, train, valid, passes, rankerRate, step)
+		r, err := fitRanker(ctx, rng, from(), scale, train, valid, passes, rankerRate, pace{to, i, rankerMembers})
 		if err != nil {
 			return nil, err
 		}

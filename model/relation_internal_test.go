@@ -420,7 +420,7 @@ func TestListStandsForAll(t *testing.T) {
 	edges, n := socialEdges(rng, 160, 80)
 	n += 500 // nodes without edges
 	g := rules.NewTable(n, socialKinds, slices.Values(edges))
-	set, err := rules.Mine(context.Background(), g, 1, func() {})
+	set, err := rules.Mine(context.Background(), g, 1, func() bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,6 +93,8 @@ type relationList struct {
 	nodes  []ID   // by row
 	ranked choice // among promising candidates
 	level  choice // among all candidates
+
+	skipped bool // there was no time to ask the ranker
 }
 
 // train trains on a graph. It returns nil if too few links can be hidden.
@@ -105,7 +107,10 @@ func (l *relationLearner) train(ctx context.Context, g TypedGraph, edges []rules
 	whole, part := rules.NewTable(g.Nodes, g.Directed, slices.Values(edges)), rules.NewTable(g.Nodes, g.Directed, slices.Values(rest))
 	seed, to := l.rng.Uint64(), l.plan.Progress
 	to.Begin(phaseRules)
-	set, err := rules.Mine(ctx, part, seed, func() { to.Step(1) })
+	set, err := rules.Mine(ctx, part, seed, func() bool {
+		to.Step(1)
+		return to.Spent() < 1
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +130,9 @@ func (l *relationLearner) train(ctx context.Context, g TypedGraph, edges []rules
 		return nil, err
 	}
 	to.Finish(phaseEvidence)
+	if len(l.lists) < leastRelations {
+		return nil, nil
+	}
 	if err := l.weigh(ctx, r); err != nil {
 		return nil, err
 	}
@@ -158,7 +166,7 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 		if l.held == 0 {
 			valid = train
 		}
-		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, rankerPasses, rankerRate, func() { to.Step(1) }); err != nil {
+		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, rankerPasses, rankerRate, pace{to, k, rankerMembers}); err != nil {
 			return err
 		}
 	}
@@ -175,22 +183,33 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 }
 
 // fitEvidence trains a member of the network, which has random weights at first, as fitRanker does.
-func fitEvidence(ctx context.Context, rng *rand.Rand, scale *columnScale, train, valid []choice, passes int, rate float64, step func()) (*nn.Network, error) {
+func fitEvidence(ctx context.Context, rng *rand.Rand, scale *columnScale, train, valid []choice, passes int, rate float64, at pace) (*nn.Network, error) {
 	net := nn.NewNetwork(relationShape(1), nil)
 	net.InitUniform(rng)
 	scale.leave(net) // its weights are for scaled columns
-	member, err := fitRanker(ctx, rng, &ranker{net: net}, scale, train, valid, passes, rate, step)
+	member, err := fitRanker(ctx, rng, &ranker{net: net}, scale, train, valid, passes, rate, at)
 	if err != nil {
 		return nil, err
 	}
 	return member.net, nil
 }
 
-// blended returns the lists that the weights of the added scores are fitted to: of those that a
-// member has not learned, the first ones.
-func (l *relationLearner) blended(member int) []relationList {
+// asked returns the lists that the ranker is asked about: of those that a member has not learned, the
+// first ones.
+func (l *relationLearner) asked(member int) []relationList {
 	from := member * l.held
 	return l.lists[from : from+min(l.held, blendedLists/rankerMembers)]
+}
+
+// blended returns the lists that the weights of the added scores are fitted to: those that asked
+// returns and that there was time for.
+func (l *relationLearner) blended(member int) (lists []relationList) {
+	for _, list := range l.asked(member) {
+		if !list.skipped {
+			lists = append(lists, list)
+		}
+	}
+	return lists
 }
 
 // readOpinions reads the scores of the ranker for the lists that are blended, from worlds without
@@ -210,10 +229,13 @@ func (l *relationLearner) readOpinions(ctx context.Context) error {
 	every := slices.Repeat([]float64{1}, 1+views)
 	s := l.model.Scorer()
 	for k := range rankerMembers {
-		all := l.blended(k)
+		all := l.asked(k)
 		err := nn.TryParallel(ctx, len(all), func(ctx context.Context, i int) error {
 			list := &all[i]
 			defer l.plan.Progress.Step(1)
+			if list.skipped = l.plan.Progress.Spent() >= 1; list.skipped {
+				return nil
+			}
 			w, err := worlds(list.source, list.head)
 			if err != nil {
 				return err
@@ -296,7 +318,9 @@ func factorise(ctx context.Context, t *factor.Trainer, g *rules.Table, passes in
 		if err := t.Pass(ctx, all); err != nil {
 			return nil, err
 		}
-		to.Step(1)
+		if to.Step(1); to.Spent() >= 1 {
+			break
+		}
 	}
 	return t.Factors(), nil
 }
@@ -350,6 +374,9 @@ func (l *relationLearner) read(ctx context.Context, r *relational, seed uint64, 
 	scratches := newScratches()
 	err := nn.Parallel(ctx, len(lists), func(i int) {
 		defer l.plan.Progress.Step(1)
+		if l.plan.Progress.Spent() >= 1 {
+			return
+		}
 		e := l.hidden[i/2]
 		d := graph.Direction(2 * e.Relation)
 		if i%2 == 1 {

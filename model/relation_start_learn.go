@@ -31,7 +31,7 @@ func (l *RelationStartLearner) Add(ctx context.Context, g TypedGraph, seed uint6
 		return nil
 	}
 	part := rules.NewTable(g.Nodes, g.Directed, slices.Values(rest))
-	set, err := rules.Mine(ctx, part, seed, func() {})
+	set, err := rules.Mine(ctx, part, seed, func() bool { return true })
 	if err != nil {
 		return err
 	}
@@ -119,5 +119,5 @@ func startMember(ctx context.Context, rng *rand.Rand, graphs [][]relationList, p
 		}
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return fitEvidence(ctx, rng, scaleOf(all), all, all[:min(len(all), blendedLists)], plan.Passes, plan.Rate, func() {})
+	return fitEvidence(ctx, rng, scaleOf(all), all, all[:min(len(all), blendedLists)], plan.Passes, plan.Rate, pace{})
 }

@@ -63,7 +63,8 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	return m.epochs(ctx, m.explore, plan.Epochs, plan.Progress)
 }
 
-// edgeSamples reads the contexts of the edges and of their negatives, fold by fold.
+// edgeSamples reads the contexts of the edges and of their negatives, fold by fold, of as many as
+// there is time for.
 func (m *Model) edgeSamples(
 	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, without Without,
 ) (nn.Samples, error) {
@@ -79,7 +80,9 @@ func (m *Model) edgeSamples(
 			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
 				return fresh, err
 			}
-			plan.Progress.Step(1)
+			if plan.Progress.Step(1); plan.Progress.Spent() >= 1 {
+				return fresh, nil
+			}
 		}
 	}
 	return fresh, nil
@@ -167,7 +170,10 @@ func (m *Model) refit(ctx context.Context, to *Meter) error {
 // epochs makes n full passes with one network. Each pass is a step of the progress.
 func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, to *Meter) error {
 	m.scorer, m.trained = nil, true
-	return r.Epochs(ctx, rand.New(m.source), n, func() { to.Step(1) })
+	return r.Epochs(ctx, rand.New(m.source), n, func() bool {
+		to.Step(1)
+		return to.Spent() < 1
+	})
 }
 
 // Kinds of work in the phases of a training, which are slow and fast for different reasons.

@@ -77,7 +77,7 @@ func fewTerms() map[string][]string {
 		"value":  values,
 		"option": {
 			"alpha = 0.5", "epsilon = 0.001", "norm = row", "cache = off", "until = certain", "seed = 3", "gamma = 2", "center = on", "keyless = on",
-			"max_errors = 3", "columns = 'src,dst'", "width = 4", "epochs = 2", "deploy = on", "rounds = 5", "seed = ?",
+			"max_errors = 3", "columns = 'src,dst'", "width = 4", "epochs = 2", "deploy = on", "budget = '10ms'", "rounds = 5", "seed = ?",
 		},
 	}
 }

@@ -175,6 +175,9 @@ func trainOptions(t *db.TrainOptions) []option {
 		options = options[:1]
 	}
 	rules := map[string]db.DeployRule{"better": db.DeployBetter, "on": db.DeployAlways, "off": db.DeployNever}
+	if !t.Log {
+		options = append(options, durationOption("budget", "time that the training should take (default: as long as it needs)", &t.Budget))
+	}
 	return append(options, wordOption("deploy",
 		"whether the new version replaces the deployed one: if it is not worse (better, the default), always or never",
 		func(word string) { t.Deploy = rules[word] }, "better", "on", "off"))

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"kith/db"
 	"kith/db/edgelist"
@@ -110,6 +111,11 @@ func numberOption(name, accepts, meaning string, valid func(float64) bool, to *f
 			r.refuse(o.Value, "%s = %v (accepted: %s)", name, *to, accepts)
 		}
 	}}
+}
+
+// durationOption returns an option that accepts a duration above 0.
+func durationOption(name, meaning string, to *time.Duration) option {
+	return option{name, "a duration, such as '5s'", meaning, func(r *run, o parse.Option) { *to = r.duration(o.Value) }}
 }
 
 // textOption returns an option that accepts any string or name.

@@ -76,8 +76,8 @@ func (r *Regressor) Train(rng *rand.Rand) (kept bool) {
 	return r.end()
 }
 
-// Epochs makes n full passes and calls done after each.
-func (r *Regressor) Epochs(ctx context.Context, rng *rand.Rand, n int, done func()) error {
+// Epochs makes n full passes. It calls more after each, and ends when that is false.
+func (r *Regressor) Epochs(ctx context.Context, rng *rand.Rand, n int, more func() bool) error {
 	r.begin()
 	defer r.end()
 	for range n {
@@ -87,7 +87,9 @@ func (r *Regressor) Epochs(ctx context.Context, rng *rand.Rand, n int, done func
 		if r.Data.Len() > 0 {
 			r.Pass(rng, r.Data.Len())
 		}
-		done()
+		if !more() {
+			break
+		}
 	}
 	return nil
 }

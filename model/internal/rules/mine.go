@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"kith/model/nn"
 )
@@ -34,14 +35,18 @@ const (
 	profiled      = 2000 // targets of a head whose directions make its profile
 )
 
-// Mine returns the rules of a graph. They depend on the graph and the seed alone. It calls done when
-// those of a head have been mined.
-func Mine(ctx context.Context, t *Table, seed uint64, done func()) (*Set, error) {
+// Mine returns the rules of a graph. They depend on the graph and the seed alone. It mines the heads
+// with the most edges first, calls more after each, and mines no more of them when that is false.
+func Mine(ctx context.Context, t *Table, seed uint64, more func() bool) (*Set, error) {
 	s := OnDemand(t, seed)
 	heads := slices.Collect(Directions(t))
+	slices.SortStableFunc(heads, func(a, b Direction) int { return cmp.Compare(s.heads[b].counts.Edges, s.heads[a].counts.Edges) })
+	var ended atomic.Bool
 	err := nn.Parallel(ctx, len(heads), func(i int) {
-		s.of(heads[i])
-		done()
+		if !ended.Load() {
+			s.of(heads[i])
+			ended.Store(!more())
+		}
 	})
 	s.quarry = nil
 	return s, err

@@ -202,11 +202,11 @@ func TestMine(t *testing.T) {
 	edges := planted(rand.New(rand.NewPCG(3, 3)), people, things)
 	kinds := []bool{true, true, true}
 	g := NewTable(people+things, kinds, slices.Values(edges))
-	set, err := Mine(context.Background(), g, 5, func() {})
+	set, err := Mine(context.Background(), g, 5, func() bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Mine(context.Background(), g, 5, func() {})
+	again, err := Mine(context.Background(), g, 5, func() bool { return true })
 	if err != nil || !slices.EqualFunc(set.heads, again.heads, func(a, b head) bool { return slices.Equal(a.rules, b.rules) && slices.Equal(a.frequent, b.frequent) }) {
 		t.Fatal("mined twice, the rules differ")
 	}
@@ -329,7 +329,7 @@ func TestReader(t *testing.T) {
 	edges := planted(rand.New(rand.NewPCG(3, 3)), people, things)
 	kinds := []bool{true, true, true}
 	g, large := NewTable(people+things, kinds, slices.Values(edges)), NewTable(mostDense+1, kinds, slices.Values(edges))
-	set, err := Mine(context.Background(), g, 5, func() {})
+	set, err := Mine(context.Background(), g, 5, func() bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func TestMineAgainst(t *testing.T) {
 	const people, things = 150, 80
 	edges := opposed(rand.New(rand.NewPCG(6, 6)), people, things)
 	g := NewTable(people+things, []bool{true, true, true, true}, slices.Values(edges))
-	set, err := Mine(context.Background(), g, 5, func() {})
+	set, err := Mine(context.Background(), g, 5, func() bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,7 +486,7 @@ func TestMineAgainst(t *testing.T) {
 func BenchmarkReader(b *testing.B) {
 	const people, things = 4000, 1000
 	g := NewTable(people+things, []bool{true, true, true}, slices.Values(planted(rand.New(rand.NewPCG(3, 3)), people, things)))
-	set, err := Mine(context.Background(), g, 5, func() {})
+	set, err := Mine(context.Background(), g, 5, func() bool { return true })
 	if err != nil {
 		b.Fatal(err)
 	}
