@@ -18,9 +18,8 @@ const entriesPerCheck = 1 << 16
 // depend on these alone; then it takes two bits of memory for each node of the graph.
 func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
-		r := reach{g: g, seen: slices.Clone(from)}
-		slices.Sort(r.seen)
-		for layer := r.seen; n > 0; n-- {
+		r := reach{g: g}
+		for layer := from; n > 0; n-- {
 			var err error
 			if layer, err = r.step(ctx, layer); err != nil || len(layer) == 0 {
 				if err != nil {
@@ -38,7 +37,7 @@ func Layers(ctx context.Context, g *index.Graph, n int, from ...index.ID) iter.S
 // reach is a set of nodes that grows by layers.
 type reach struct {
 	g          *index.Graph
-	seen       []index.ID // ascending, until there are sets
+	seen       []index.ID // ascending, without the last layer, until there are sets
 	sets, next nodeSet    // nil while few nodes are in reach
 }
 
@@ -48,6 +47,8 @@ func (r *reach) step(ctx context.Context, layer []index.ID) ([]index.ID, error) 
 		return nil, ctx.Err()
 	}
 	if r.sets == nil {
+		r.seen = append(r.seen, layer...)
+		slices.Sort(r.seen)
 		few := r.g.NumNodes()/64 - len(r.seen) // entries that are sorted faster than sets are read
 		for _, u := range layer {
 			to, _ := r.g.Out(u)
@@ -85,10 +86,7 @@ func (r *reach) sorted(layer []index.ID) (fresh []index.ID) {
 		slices.Sort(fresh)
 		fresh = slices.Compact(fresh)
 	}
-	fresh = Without(fresh, r.seen)
-	r.seen = append(r.seen, fresh...)
-	slices.Sort(r.seen)
-	return fresh
+	return Without(fresh, r.seen)
 }
 
 // Recent is Layers with steps along the edges of some graphs of the same nodes whose time is later
