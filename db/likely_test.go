@@ -51,10 +51,10 @@ func likelyPosts(t *testing.T, g *db.DB, p db.PredictOptions) *db.Prediction {
 	return r
 }
 
-// A training learns how relations predict each other: a person who is new to likes is shown what the
-// people like whom it follows, at once. The answers are the same after the database is opened again,
-// in a restored copy, and where the model was imported into a database whose relations have other
-// numbers.
+// A training learns how relations predict each other: a person who is new to likes is shown what
+// the people like whom it follows, at once. The answers are the same after the database is opened
+// again, in a restored copy, and where the model was imported into a database whose relations have
+// other numbers.
 func TestTrainedRelations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -210,7 +210,8 @@ func TestLikelyWithoutRelations(t *testing.T) {
 
 // Without a model, the rules of the graph answer a question about a relation, as WHY shows. They
 // follow the graph: at once where the cache is off, and after a sixteenth of the edges has changed
-// otherwise. A question about all relations, or in a database of one relation, is answered as before.
+// otherwise. A question about all relations, or in a database of one relation, is answered as
+// before.
 func TestUntrainedRelations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -278,8 +279,8 @@ func TestUntrainedRelations(t *testing.T) {
 	}
 }
 
-// A training with no time does a little of each part, and one with much time is a training without a
-// budget.
+// A training with no time does a little of each part, and one with much time is a training without
+// a budget.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	train := func(o db.TrainOptions) *db.Prediction {

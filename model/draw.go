@@ -126,8 +126,8 @@ func (d *drawing) coldLinks(edges, links [][2]ID) (to [][2]ID) {
 	return to
 }
 
-// addLinks draws the choices of all links, or of as many as there is time for. The links of a source
-// are read together, but the choices are in the order of the links, which is random.
+// addLinks draws the choices of all links, or of as many as there is time for. The links of a
+// source are read together, but the choices are in the order of the links, which is random.
 func (d *drawing) addLinks(ctx context.Context) error {
 	d.scratch.open(d.world)
 	d.out = make([][]choice, len(d.links))

@@ -64,8 +64,8 @@ func (m *Meter) Expect(phases ...Phase) {
 	m.current = -1
 }
 
-// Limit says that the computation should end after a time from now. Each phase may take a part of it,
-// in proportion to its expected time among the phases that are left.
+// Limit says that the computation should end after a time from now. Each phase may take a part of
+// it, in proportion to its expected time among the phases that are left.
 func (m *Meter) Limit(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -194,8 +194,8 @@ func fitEvidence(ctx context.Context, rng *rand.Rand, scale *columnScale, train,
 	return member.net, nil
 }
 
-// asked returns the lists that the ranker is asked about: of those that a member has not learned, the
-// first ones.
+// asked returns the lists that the ranker is asked about: of those that a member has not learned,
+// the first ones.
 func (l *relationLearner) asked(member int) []relationList {
 	from := member * l.held
 	return l.lists[from : from+min(l.held, blendedLists/rankerMembers)]

@@ -41,11 +41,12 @@
 //
 // # Output
 //
-// Results, and nothing else, go to standard output. Errors, remarks, progress, and times, except the
-// times of tables, go to standard error. Progress is a bar on a terminal, and elsewhere lines of text
-// if --progress is given. Rows are a table if standard output is a terminal, and otherwise JSON
-// lines, unless .mode sets another format. Typed text and column names are coloured on a terminal
-// unless NO_COLOR is set. A missing value is blank in a table and in CSV, and null in JSON.
+// Results, and nothing else, go to standard output. Errors, remarks, progress, and times, except
+// the times of tables, go to standard error. Progress is a bar on a terminal, and elsewhere lines
+// of text if --progress is given. Rows are a table if standard output is a terminal, and otherwise
+// JSON lines, unless .mode sets another format. Typed text and column names are coloured on a
+// terminal unless NO_COLOR is set. A missing value is blank in a table and in CSV, and null in
+// JSON.
 //
 // An error of a statement begins with its position. The line follows, with a caret under the
 // position:

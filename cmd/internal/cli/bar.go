@@ -52,8 +52,8 @@ func ProgressFlag(f *pflag.FlagSet, lines *bool) {
 	f.BoolVar(lines, "progress", false, "print lines of progress on standard error if it is no terminal")
 }
 
-// NewBar returns a bar that measures time from now. If w is no terminal, it is lines or nothing. Call
-// End before anything else is written to the terminal.
+// NewBar returns a bar that measures time from now. If w is no terminal, it is lines or nothing.
+// Call End before anything else is written to the terminal.
 func NewBar(w io.Writer, lines bool) *Bar {
 	b := &Bar{began: time.Now()}
 	if IsTerminal(w) {

@@ -14,8 +14,8 @@ const (
 	depth    = 256
 )
 
-// Add computes c += by op(a) op(b), as blas32.Gemm with the same bits: each number of c is summed in
-// the order of the columns of op(a), and every product and every sum is rounded. Add starts no
+// Add computes c += by op(a) op(b), as blas32.Gemm with the same bits: each number of c is summed
+// in the order of the columns of op(a), and every product and every sum is rounded. Add starts no
 // goroutines. It is only fast if b is not transposed.
 func Add(ta, tb blas.Transpose, by float32, a, b, c blas32.General) {
 	top, left := 0, 0 // the rows and columns of c that are whole tiles

@@ -35,8 +35,9 @@ const (
 	profiled      = 2000 // targets of a head whose directions make its profile
 )
 
-// Mine returns the rules of a graph. They depend on the graph and the seed alone. It mines the heads
-// with the most edges first, calls more after each, and mines no more of them when that is false.
+// Mine returns the rules of a graph. They depend on the graph and the seed alone. It mines the
+// heads with the most edges first, calls more after each, and mines no more of them when that is
+// false.
 func Mine(ctx context.Context, t *Table, seed uint64, more func() bool) (*Set, error) {
 	s := OnDemand(t, seed)
 	heads := slices.Collect(Directions(t))
@@ -57,8 +58,8 @@ func OnDemandBytes(nodes, edges int) int64 {
 	return Bytes(nodes, edges) + 4*int64(nodes) + 16*int64(edges)
 }
 
-// OnDemand returns the set that Mine returns, except that it mines a head when it is asked about it.
-// It keeps the graph.
+// OnDemand returns the set that Mine returns, except that it mines a head when it is asked about
+// it. It keeps the graph.
 func OnDemand(t *Table, seed uint64) *Set {
 	n := 2 * len(t.directed)
 	s := &Set{heads: make([]head, n)}
