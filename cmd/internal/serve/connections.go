@@ -36,6 +36,9 @@ func (s *connections) note(c net.Conn, state http.ConnState) {
 func (s *connections) record(c net.Conn, state http.ConnState) net.Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, open := s.open[c]; !open && state != http.StateNew {
+		return nil // it gave way, and the server notices only now
+	}
 	switch state {
 	case http.StateClosed, http.StateHijacked:
 		delete(s.open, c)

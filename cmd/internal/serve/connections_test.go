@@ -90,6 +90,24 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// A connection that gave way takes no other one with it: the server says that a slow one is active
+// when it finds it closed.
+func TestConnectionThatGaveWay(t *testing.T) {
+	t.Parallel()
+	c := newConnections(2)
+	slow, next, last := &peer{address: "192.0.2.1"}, &peer{address: "192.0.2.1"}, &peer{address: "192.0.2.1"}
+	for _, p := range []*peer{slow, next, last} {
+		if excess := c.record(p, http.StateNew); (excess == net.Conn(slow)) != (p == last) {
+			t.Fatalf("%v gives way", excess)
+		}
+	}
+	for _, state := range []http.ConnState{http.StateActive, http.StateClosed} {
+		if excess := c.record(slow, state); excess != nil || len(c.open) != 2 {
+			t.Errorf("%v: another one gives way, %d are open", state, len(c.open))
+		}
+	}
+}
+
 // peer is a connection from an address.
 type peer struct {
 	net.Conn
