@@ -182,8 +182,25 @@ func TestDamagedSnapshot(t *testing.T) {
 	wantError(t, "damaged snapshots", open(t, path, js, replica.FollowOptions{}), replica.ErrNoSnapshot, "all are damaged")
 	spoil(newest, func([]byte) []byte { return []byte("something else") })
 	wantError(t, "no backup", open(t, path, js, replica.FollowOptions{}), db.ErrMismatch, "snapshot of version")
+	blank(t, js, store, newest)
+	wantError(t, "a snapshot of zeros", open(t, path, js, replica.FollowOptions{}), replica.ErrNoSnapshot, "all are damaged")
 	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// blank replaces the messages of an object by zeros.
+func blank(t *testing.T, js jetstream.JetStream, store jetstream.ObjectStore, slot string) {
+	t.Helper()
+	info, err := store.GetInfo(t.Context(), slot)
+	must(t, err)
+	stream, err := js.Stream(t.Context(), "OBJ_"+info.Bucket)
+	must(t, err)
+	subject := "$O." + info.Bucket + ".C." + info.NUID
+	must(t, stream.Purge(t.Context(), jetstream.WithPurgeSubject(subject)))
+	for range info.Chunks {
+		_, err := js.Publish(t.Context(), subject, make([]byte, 100))
+		must(t, err)
 	}
 }
 

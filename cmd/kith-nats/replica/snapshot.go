@@ -3,8 +3,10 @@ package replica
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"slices"
 	"strconv"
@@ -37,6 +39,7 @@ type snapshot struct {
 	bytes    uint64
 	chunks   string // subject of its messages
 	count    uint32 // number of its messages
+	digest   string // of its data, as the client writes it
 }
 
 // listSlots returns the objects, the newest snapshots first.
@@ -48,7 +51,7 @@ func (l *changeLog) listSlots(ctx context.Context) (all []snapshot, err error) {
 		o, err := l.snapshots.GetInfo(ctx, slotName(slot))
 		switch {
 		case err == nil:
-			s.bytes, s.count, s.chunks = o.Size, o.Chunks, l.chunkPrefix()+o.NUID
+			s.bytes, s.count, s.chunks, s.digest = o.Size, o.Chunks, l.chunkPrefix()+o.NUID, o.Digest
 			if version, err := strconv.ParseUint(o.Metadata[snapshotVersion], 10, 64); err == nil {
 				s.version, s.contents = version, o.Metadata[snapshotContents]
 			}
@@ -138,7 +141,8 @@ func (l *changeLog) removeRemains(ctx context.Context) error {
 	return err
 }
 
-// restore makes a database from a snapshot.
+// restore makes a database from a snapshot. It returns db.ErrCorrupt for one whose data is not what
+// was put into the store.
 func (l *changeLog) restore(ctx context.Context, s snapshot, path string, o *db.Options) error {
 	stream, err := l.chunkStream(ctx)
 	if err != nil {
@@ -146,7 +150,16 @@ func (l *changeLog) restore(ctx context.Context, s snapshot, path string, o *db.
 	}
 	restored := *o
 	restored.Follower = false // Restore writes
-	if err := db.Restore(ctx, path, &restored, &chunkReader{ctx: ctx, stream: stream, snapshot: s}); err != nil {
+	data := &chunkReader{ctx: ctx, stream: stream, snapshot: s, sum: sha256.New()}
+	err = db.Restore(ctx, path, &restored, data)
+	if errors.Is(err, db.ErrMismatch) {
+		if _, end := io.Copy(io.Discard, data); end != nil {
+			err = end
+		} else if jetstream.GetObjectDigestValue(data.sum) != s.digest {
+			err = fmt.Errorf("%w: its digest does not match: %v", db.ErrCorrupt, err)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("snapshot of version %d: %w", s.version, err)
 	}
 	return nil
@@ -160,6 +173,7 @@ type chunkReader struct {
 	read uint32 // number of messages so far
 	last uint64 // sequence of the last one
 	rest []byte // of the last one
+	sum  hash.Hash
 }
 
 // Read implements io.Reader. If the object has been overwritten, the error is errOverwritten.
@@ -178,6 +192,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 			return 0, logError(err)
 		}
 		r.read, r.last, r.rest = r.read+1, m.Sequence, m.Data
+		r.sum.Write(m.Data) // never fails
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
