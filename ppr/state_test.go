@@ -141,13 +141,20 @@ func explore(t *testing.T, f func(*rapid.T)) {
 	}
 }
 
-// drawSet returns a set of changes. It may repeat the changes so that the set is large enough for
-// an index, and may mark the set as used by other states.
-func drawSet(t *rapid.T, changes []Change) *ChangeSet {
+// drawSet returns a set of changes. It may change weights there and back so that the set is large
+// enough for an index, and may mark the set as used by other states.
+func drawSet(t *rapid.T, directed bool, changes []Change) *ChangeSet {
+	last := map[[2]ID]float32{} // weights after all changes
+	for _, c := range changes {
+		if last[[2]ID{c.U, c.V}] = c.New; !directed {
+			last[[2]ID{c.V, c.U}] = c.New
+		}
+	}
 	for _, c := range changes {
 		if rapid.IntRange(0, 4).Draw(t, "there and back") > 0 {
 			continue
 		}
+		c.New = last[[2]ID{c.U, c.V}]
 		for range indexChanges {
 			changes = append(changes, Change{c.U, c.V, c.New, c.New + 1}, Change{c.U, c.V, c.New + 1, c.New})
 		}
@@ -191,7 +198,7 @@ func TestStreams(t *testing.T) {
 			if rapid.Bool().Draw(rt, "update") {
 				dh = s.vector(2)
 			}
-			next, rep, err := sv.CatchUp(ctx, g, st, drawSet(rt, changes), dh, target)
+			next, rep, err := sv.CatchUp(ctx, g, st, drawSet(rt, a.directed, changes), dh, target)
 			if err != nil && !s.tooFine(err) {
 				rt.Fatalf("%v: %+v, %+v, sv.ops %d, from %+v %v", err, rep, changes, sv.ops, st, st.lists)
 			}
