@@ -55,8 +55,8 @@ func InBlocks(ctx context.Context, n int, f func(first, end int)) error {
 }
 
 // BatchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a
-// Scorer holds at once. It is a multiple of the rows of a tile of a product, so that
-// batching changes no sum.
+// Scorer holds at once. It is a multiple of the rows of a tile of a product, so that batching
+// changes no sum.
 const BatchLen = 1024
 
 // InBatches calls f for consecutive parts of n pairs until ctx ends.

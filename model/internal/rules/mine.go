@@ -44,9 +44,11 @@ func Mine(ctx context.Context, t *Table, seed uint64, more func() bool) (*Set, e
 	slices.SortStableFunc(heads, func(a, b Direction) int { return cmp.Compare(s.heads[b].counts.Edges, s.heads[a].counts.Edges) })
 	var ended atomic.Bool
 	err := nn.Parallel(ctx, len(heads), func(i int) {
-		if !ended.Load() {
-			s.of(heads[i])
-			ended.Store(!more())
+		if ended.Load() {
+			return
+		}
+		if s.of(heads[i]); !more() {
+			ended.Store(true)
 		}
 	})
 	s.quarry = nil
