@@ -371,7 +371,7 @@ func (g *Graph) Between(u, v ID) []Edge {
 }
 
 // Joining returns the edges whose arcs lead from the first node of a pair to the second, with their
-// ends in the order of their relations.
+// ends in the order of their relations. An edge comes once, however often its pair is given.
 func (g *Graph) Joining(pairs [][2]ID) (all []Edge) {
 	for _, p := range pairs {
 		edges := []Edge{{Ends: Ends{U: p[0], V: p[1]}}}
@@ -385,12 +385,10 @@ func (g *Graph) Joining(pairs [][2]ID) (all []Edge) {
 			all = append(all, g.inOrder(e))
 		}
 	}
-	if g.reversed {
-		slices.SortFunc(all, func(a, b Edge) int {
-			return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V), cmp.Compare(a.Relation, b.Relation))
-		})
-	}
-	return all
+	slices.SortFunc(all, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V), cmp.Compare(a.Relation, b.Relation))
+	})
+	return slices.CompactFunc(all, func(a, b Edge) bool { return a.Ends == b.Ends && a.Relation == b.Relation })
 }
 
 // From returns the edges that leave u, ascending by neighbour and relation, with u first.

@@ -224,6 +224,9 @@ func (m *edgeMap) agreeFrom(t rapid.TB, g *Graph, u ID, row *block.Entries) {
 		}
 		want := row.Between(v)
 		between := g.Between(u, v)
+		if once, twice := g.Joining([][2]ID{{u, v}}), g.Joining([][2]ID{{u, v}, {u, v}}); !slices.Equal(once, twice) {
+			t.Fatalf("the edges that join %d to %d are %v, if asked for twice %v", u, v, once, twice)
+		}
 		for i, e := range between {
 			if w, at := want.At(i); e.Relation != want.RelationAt(i) || e.Weight != w || e.Time != at {
 				t.Fatalf("the edges from %d to %d are %v, want %v", u, v, between, want)
