@@ -232,8 +232,8 @@ func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []Phase) {
 	links += links / newcomerEvery * 2
 	n := g.NumNodes()
 	if rank, _ := m.config.vectorRank(n, plan.Memory); rank > 0 {
-		steps := 2*rank + nn.LanczosExtra
-		each := n*steps*min(steps, n) + 4*countArcs(g)*steps
+		steps := 2*rank + nn.KrylovExtra
+		each := n*steps*min(steps, n)/30 + 5*countArcs(g)*steps
 		all = append(all, Phase{Name: phaseVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
 	}
 	choices := 9 * links / 4 // some links make fewer than three

@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"kith/cmd/prbench/internal/trial"
 	"kith/model/nn"
 )
@@ -87,14 +89,15 @@ const singularLen = 10
 // then for items. Rows have a mean square length of 1 on each side.
 func singularVectors(rows [][3]int, users, items int) ([][]float32, error) {
 	n := users + items
-	l := nn.Lanczos{ // the eigenvectors of the symmetric matrix of both kinds, each twice: with either sign
-		Rng: rand.New(rand.NewPCG(1, 29)),
-		Product: func(_ context.Context, x, y []float32) error {
-			clear(y)
+	l := nn.Krylov{ // the eigenvectors of the symmetric matrix of both kinds, each twice: with either sign
+		Power: 3,
+		Rng:   rand.New(rand.NewPCG(1, 29)),
+		Product: func(_ context.Context, x, y blas32.General) error {
+			clear(y.Data)
 			for _, r := range rows {
 				u, v, w := r[0], users+r[1], float32(r[2])
-				y[u] += w * x[v]
-				y[v] += w * x[u]
+				nn.Axpy(w, nn.Row(x, v), nn.Row(y, u))
+				nn.Axpy(w, nn.Row(x, u), nn.Row(y, v))
 			}
 			return nil
 		},

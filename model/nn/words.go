@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -165,23 +164,38 @@ func (t Words) kin(ctx context.Context) [][]uint32 {
 // Largest returns the indices of the k largest entries above bar, largest first. Equal entries are
 // in order of their index.
 func Largest(of []float32, k int, bar float32) []uint32 {
-	var at []uint32 // contains the k best so far
-	prune := func() {
-		slices.SortFunc(at, func(a, b uint32) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
-		at = at[:min(k, len(at))]
+	const shift = 20 // of what tells apart numbers that differ by an eighth
+	var count [1 << (32 - shift)]int
+	for _, x := range of {
+		if x > bar {
+			count[descending(x)>>shift]++
+		}
 	}
+	last, n := 0, 0
+	for ; last < len(count) && n < k; last++ {
+		n += count[last]
+	}
+	best := make([]uint64, 0, n) // the entry, as descending returns it, and its index
 	for v, x := range of {
-		if x <= bar {
-			continue
-		}
-		if at = append(at, uint32(v)); len(at) >= 4*k+64 {
-			if prune(); len(at) > 0 {
-				bar = of[at[len(at)-1]]
-			}
+		if x > bar && int(descending(x)>>shift) < last {
+			best = append(best, uint64(descending(x))<<32|uint64(v))
 		}
 	}
-	prune()
+	slices.Sort(best)
+	at := make([]uint32, min(k, n))
+	for i := range at {
+		at[i] = uint32(best[i])
+	}
 	return at
+}
+
+// descending returns a number that is the smaller the larger x is.
+func descending(x float32) uint32 {
+	if b := math.Float32bits(x); b>>31 == 0 {
+		return math.MaxInt32 - b
+	} else {
+		return b
+	}
 }
 
 // orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have

@@ -408,7 +408,7 @@ func TestTimes(t *testing.T) {
 		err = g.Model("m").Create(ctx, model.Spec{})
 	}
 	if err == nil {
-		_, err = g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 100, Epochs: 1}})
+		_, err = g.Model("m").Train(ctx, db.TrainOptions{Plan: model.EdgePlan{Samples: 200, Epochs: 3}})
 	}
 	if err != nil {
 		t.Fatal(err)

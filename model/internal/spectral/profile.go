@@ -203,33 +203,23 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	}
 	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and larger gaps between
 	// its eigenvalues near 1.
-	half := func(ctx context.Context, x, y []float32) error {
-		return nn.InBlocks(ctx, len(y), func(first, end int) {
+	l := nn.Krylov{Rng: rng, Power: halvings, Product: func(ctx context.Context, x, y blas32.General) error {
+		return nn.InBlocks(ctx, y.Rows, func(first, end int) {
 			for u := first; u < end; u++ {
-				sum := x[u] * root[u]
+				sum := nn.Row(y, u)
+				clear(sum)
+				nn.Axpy((root[u]*root[u]+1)/2, nn.Row(x, u), sum)
 				for _, v := range a[u] {
-					sum += x[v] * root[v]
+					nn.Axpy(root[u]*root[v]/2, nn.Row(x, int(v)), sum)
 				}
-				y[u] = (sum*root[u] + x[u]) / 2
 			}
 		})
-	}
-	between := make([]float32, len(a))
-	l := nn.Lanczos{Rng: rng, Product: func(ctx context.Context, x, y []float32) error {
-		copy(between, x)
-		for range halvings {
-			if err := half(ctx, between, y); err != nil {
-				return err
-			}
-			copy(between, y)
-		}
-		return nil
 	}}
 	p := &position{}
 	var err error
 	p.value, p.row, err = l.Eigen(ctx, len(a), k)
 	for i, v := range p.value {
-		p.value[i] = float32(2*math.Pow(math.Max(float64(v), 0), 1./halvings) - 1)
+		p.value[i] = 2*max(v, 0) - 1
 	}
 	p.prepare()
 	return p, err

@@ -1,9 +1,11 @@
 package spectral
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -18,6 +20,11 @@ import (
 // computation. Weights are ignored, and so are loops except in the degrees. On an undirected graph
 // it is the eigendecomposition: the entries of Σ have signs and V is U.
 //
+// The eigenvalues of an undirected bipartite graph come in pairs, σ and -σ, whose vectors differ in
+// the sign of the nodes of one part. Only σ is kept, and a row of length 1 for both vectors of a
+// pair: for nodes of different parts all formulas are the same, and for nodes of one part they give
+// 0.
+//
 // Its columns are the estimates of linear autoencoders. With the full decomposition, EASE (Steck,
 // WWW 2019) on N is, for a pair without an edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 -
 // leverage of v) with f(s) = s³/(s² + λ). The columns multiply y by (d(u) d(v))^(1/4), the factor
@@ -29,6 +36,7 @@ type spectrum struct {
 	square float64   // mean square of all singular values of N
 
 	directed bool
+	parts    []byte // of an undirected bipartite graph: 1 or 2, the part of each node; nil: another graph
 
 	filter   [numRidges][]float32 // f(Σ) for each ridge
 	cube     []float32            // Σ³
@@ -85,40 +93,149 @@ const (
 
 // spectrumOf computes the k largest singular values and their vectors.
 func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
-	n := g.NumNodes()
-	s := &spectrum{directed: g.Directed(), out: factor{root: rootsOf(g, graph.OutLen)}}
+	s := &spectrum{directed: g.Directed(), parts: partsOf(g), out: factor{root: rootsOf(g, graph.OutLen)}}
 	if s.in.root = s.out.root; s.directed {
 		s.in.root = rootsOf(g, graph.InLen)
 	}
 	s.square = s.meanSquare(g)
-	forward := normalised{g, graph.Out, s.out.root.Data, s.in.root.Data, nn.NewVector(n)}
-	l := nn.Lanczos{Rng: rng, Product: forward.times}
-	if s.directed {
-		back := normalised{g, graph.In, s.in.root.Data, s.out.root.Data, forward.scaled}
-		between := nn.NewVector(n)
-		l.Product = func(ctx context.Context, x, y []float32) error {
-			if err := forward.times(ctx, x, between); err != nil {
-				return err
-			}
-			return back.times(ctx, between, y)
-		}
-	}
 	var err error
-	if s.value, s.in.row, err = l.Eigen(ctx, n, k); err != nil {
+	switch {
+	case s.directed:
+		err = s.decomposeSquare(ctx, rng, g, k, nil, nil)
+	case s.parts != nil:
+		err = s.decomposeSquare(ctx, rng, g, k, nodesOf(s.parts, 1), nodesOf(s.parts, 2))
+	default:
+		l := nn.Krylov{Rng: rng, Power: 3, Product: s.forward(g).times}
+		s.value, s.in.row, err = l.Eigen(ctx, g.NumNodes(), k)
+		s.out.row = s.in.row
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.clearUnlinked(g)
-	s.out.row = s.in.row
-	if s.directed {
-		for i, v := range s.value {
-			s.value[i] = float32(math.Sqrt(math.Max(float64(v), 0)))
-		}
-		s.out.row = nn.RowByRow(ctx, n, s.in.row.Cols, func(u int, row []float32) { // NVΣ⁻¹
-			s.foldIn(ID(u), graph.Out(g, ID(u)), &s.in, row)
-		})
-	}
 	s.prepare()
 	return s, ctx.Err()
+}
+
+// decomposeSquare computes the decomposition from the eigenvectors of NᵀN. Of a bipartite graph, it
+// is given the nodes of both parts, and N has a row for each node of one and a column for each node
+// of the other.
+func (s *spectrum) decomposeSquare(ctx context.Context, rng *rand.Rand, g Graph, k int, rows, cols []ID) (err error) {
+	n := g.NumNodes()
+	forward, back := s.forward(g), normalised{g: g, rows: graph.In, own: s.in.root.Data, other: s.out.root.Data}
+	if s.parts != nil {
+		if len(cols) > len(rows) {
+			rows, cols = cols, rows
+		}
+		n = len(cols)
+		forward.nodes, back.nodes = rows, cols
+		forward.place = placesOf(g.NumNodes(), rows, cols)
+		back.place = forward.place
+	}
+	var between blas32.General
+	l := nn.Krylov{Rng: rng, Power: 2, Product: func(ctx context.Context, x, y blas32.General) error {
+		between = nn.Resize(between, cmp.Or(len(rows), n), x.Cols)
+		if err := forward.times(ctx, x, between); err != nil {
+			return err
+		}
+		return back.times(ctx, between, y)
+	}}
+	if s.value, s.in.row, err = l.Eigen(ctx, n, k); err != nil {
+		return err
+	}
+	for i, v := range s.value {
+		s.value[i] = float32(math.Sqrt(math.Max(float64(v), 0)))
+	}
+	if s.parts == nil {
+		s.out.row = nn.RowByRow(ctx, n, s.in.row.Cols, func(u int, row []float32) { s.foldOut(g, ID(u), row) })
+		return nil
+	}
+	of := s.in.row
+	s.in.row = nn.Resize(blas32.General{}, g.NumNodes(), of.Cols)
+	for i, v := range cols {
+		copy(nn.Row(s.in.row, int(v)), nn.Row(of, i))
+	}
+	s.out.row = s.in.row
+	return nn.Parallel(ctx, len(rows), func(i int) { s.foldOut(g, rows[i], nn.Row(s.in.row, int(rows[i]))) })
+}
+
+// foldOut computes the row of U of a node, its row of NVΣ⁻¹.
+func (s *spectrum) foldOut(g Graph, u ID, row []float32) { s.foldIn(u, graph.Out(g, u), &s.in, row) }
+
+// partsOf returns the parts of an undirected bipartite graph, 1 or 2 for each node; loops do not
+// count. The first node of a component is in part 1. It returns nil for other graphs, and for one
+// without edges.
+func partsOf(g Graph) []byte {
+	if g.Directed() {
+		return nil
+	}
+	parts := make([]byte, g.NumNodes())
+	var queue []ID
+	for first := range parts {
+		if parts[first] != 0 {
+			continue
+		}
+		parts[first] = 1
+		for queue = append(queue[:0], ID(first)); len(queue) > 0; {
+			u := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
+			for _, v := range graph.Out(g, u) {
+				switch {
+				case v == u:
+				case parts[v] == parts[u]:
+					return nil
+				case parts[v] == 0:
+					parts[v] = 3 - parts[u]
+					queue = append(queue, v)
+				}
+			}
+		}
+	}
+	if !slices.Contains(parts, 2) {
+		return nil
+	}
+	return parts
+}
+
+// part returns the part of a node of a bipartite graph, also of a node that was added later. It is
+// 0 if it is unknown, or if the graph is not bipartite.
+func (s *spectrum) part(g Graph, u ID) byte {
+	switch {
+	case s.parts == nil:
+		return 0
+	case hasRow(s.in.row, u):
+		return s.parts[u]
+	}
+	for _, v := range graph.Out(g, u) {
+		if hasRow(s.in.row, v) {
+			return 3 - s.parts[v]
+		}
+	}
+	return 0
+}
+
+// together reports whether two nodes are in the same part of a bipartite graph.
+func (s *spectrum) together(g Graph, part byte, v ID) bool { return part != 0 && s.part(g, v) == part }
+
+// nodesOf returns the nodes of a part.
+func nodesOf(parts []byte, part byte) (nodes []ID) {
+	for u, p := range parts {
+		if p == part {
+			nodes = append(nodes, ID(u))
+		}
+	}
+	return nodes
+}
+
+// placesOf returns the place of each of n nodes in its list.
+func placesOf(n int, lists ...[]ID) []uint32 {
+	places := make([]uint32, n)
+	for _, nodes := range lists {
+		for i, u := range nodes {
+			places[u] = uint32(i)
+		}
+	}
+	return places
 }
 
 // meanSquare returns the mean square of the singular values of N, which is the sum of the squares
@@ -135,28 +252,39 @@ func (s *spectrum) meanSquare(g Graph) (sum float64) {
 	return sum / float64(max(g.NumNodes(), 1))
 }
 
-// normalised multiplies vectors by N or its transpose.
+// normalised multiplies matrices by N or its transpose, or by a part of these.
 type normalised struct {
 	g          Graph
 	rows       func(Graph, ID) []ID
 	own, other []float32 // roots of the nodes of the result and of the factor
-	scaled     []float32 // scratch
+	nodes      []ID      // of the rows of the result; nil: all
+	place      []uint32  // of a node among the rows of the factor; nil: nodes are their own places
+}
+
+// forward returns N.
+func (s *spectrum) forward(g Graph) *normalised {
+	return &normalised{g: g, rows: graph.Out, own: s.out.root.Data, other: s.in.root.Data}
 }
 
 // times sets y to the product of the matrix and x.
-func (p *normalised) times(ctx context.Context, x, y []float32) error {
-	for v, root := range p.other {
-		p.scaled[v] = x[v] / root
-	}
-	return nn.InBlocks(ctx, len(y), func(first, end int) {
-		for u := first; u < end; u++ {
-			sum := float32(0)
-			for _, v := range p.rows(p.g, ID(u)) {
-				if int(v) != u {
-					sum += p.scaled[v]
-				}
+func (p *normalised) times(ctx context.Context, x, y blas32.General) error {
+	return nn.InBlocks(ctx, y.Rows, func(first, end int) {
+		for i := first; i < end; i++ {
+			u, sum := ID(i), nn.Row(y, i)
+			if p.nodes != nil {
+				u = p.nodes[i]
 			}
-			y[u] = sum / p.own[u]
+			clear(sum)
+			for _, v := range p.rows(p.g, u) {
+				if v == u {
+					continue
+				}
+				at := uint32(v)
+				if p.place != nil {
+					at = p.place[v]
+				}
+				nn.Axpy(1/(p.own[u]*p.other[v]), nn.Row(x, int(at)), sum)
+			}
 		}
 	})
 }
@@ -268,6 +396,7 @@ type spectralSource struct {
 	numbers  rowNumbers           // of the row of U
 	root     float32              // of the row of U
 	inRoot   float32              // of the row of V, on a directed graph
+	part     byte                 // of the source, in a bipartite graph
 	walks    []float32            // weights of the walks of two edges to each node, if counted; nil: too expensive to count
 	counted  bool
 	scratch  []float32
@@ -280,6 +409,7 @@ func (f *spectralSource) read(s *spectrum, g Graph, source ID) {
 		return
 	}
 	f.spectrum, f.g, f.source, f.walks, f.counted = s, g, source, nil, false
+	f.part = s.part(g, source)
 	if len(f.scratch) != len(s.value) {
 		f.scratch = nn.NewVector(len(s.value))
 	}
@@ -317,6 +447,10 @@ func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
 
 // columns fills the columns of the pair with a target. walks is as in vectorColumns.
 func (f *spectralSource) columns(target ID, walks float64, x []float32) {
+	if f.together(f.g, f.part, target) {
+		clear(x)
+		return
+	}
 	v, root := f.inOf(f.g, target, f.scratch)
 	for r, w := range f.weighted {
 		x[spectralRidge+r] = nn.Dot(w, v)

@@ -32,7 +32,7 @@ const (
 // A large graph has a spectrum with fewer values, because time matters more than the last values:
 // the spectrum holds about spectrumLen numbers, but at least largeRank values.
 const (
-	spectrumLen = 2 << 20
+	spectrumLen = 8 << 20
 	largeRank   = 32
 )
 
@@ -52,7 +52,7 @@ func topicsFor(n int, budget int64) int {
 // While they are computed, the vectors of a graph take at most maxVectorBytes, and at most half of
 // the memory of a training. minVectors is the lowest rank of a spectrum that is worth computing.
 const (
-	maxVectorBytes = 64 << 20
+	maxVectorBytes = 1 << 30
 	minVectors     = 16
 )
 
@@ -60,8 +60,8 @@ const (
 func Bytes(n, k int) int64 { return 4 * int64(n) * int64(4*k+spectrumExtra) }
 
 // spectrumExtra is the number of vectors besides those whose number depends on the rank: of the
-// iteration, the roots of both degrees, and two of a product.
-const spectrumExtra = nn.LanczosExtra + 4
+// iteration, of a product and the roots of both degrees.
+const spectrumExtra = nn.KrylovExtra + nn.KrylovWidth + 2
 
 // Plan says how the vectors of the graphs of a training are computed.
 type Plan struct {
@@ -195,7 +195,7 @@ func (v *Vectors) Bytes() (n int) {
 			n += len(row)
 		}
 	}
-	return 4*n + 8*(numEase+1)*len(v.spectrum.targets)
+	return 4*n + len(v.spectrum.parts) + 8*(numEase+1)*len(v.spectrum.targets)
 }
 
 // Cosine returns the cosine of the angle between two vectors. The shorter vector is padded with
@@ -246,13 +246,20 @@ func (v *Vectors) Closeness(w World, source ID) func(ID) float32 {
 	}
 	s := v.spectrum
 	row, root := s.outOf(w.Graph, source, nn.NewVector(len(s.value)))
-	own := entries(nil, row, s.filter[middleRidge])
+	own, part := entries(nil, row, s.filter[middleRidge]), s.part(w.Graph, source)
 	return func(u ID) float32 {
-		var scratch []float32
-		if !hasRow(s.in.row, u) {
-			scratch = nn.NewVector(len(s.value))
+		if int(u) < s.in.row.Rows {
+			if y := nn.Dot(own, nn.Row(s.in.row, int(u))); y != 0 {
+				if part != 0 && s.parts[u] == part {
+					return 0
+				}
+				return y * root * s.in.root.Data[u]
+			}
 		}
-		v, other := s.inOf(w.Graph, u, scratch)
+		if hasRow(s.in.row, u) || s.together(w.Graph, part, u) {
+			return 0
+		}
+		v, other := s.inOf(w.Graph, u, nn.NewVector(len(s.value)))
 		return nn.Dot(own, v) * root * other
 	}
 }
@@ -265,6 +272,7 @@ type Document struct {
 	Nodes    int
 	Square   float64
 	Directed bool
+	Parts    []byte `msgpack:",omitempty"` // of a bipartite graph, by node
 	Value    nn.Floats
 	PerNode  [][]byte
 	Profile  *profileDocument `msgpack:",omitempty"`
@@ -282,7 +290,7 @@ type profileDocument struct {
 // Document returns the stored form.
 func (v *Vectors) Document() *Document {
 	s := v.spectrum
-	d := &Document{Nodes: v.Nodes(), Square: s.square, Directed: s.directed, Value: s.value}
+	d := &Document{Nodes: v.Nodes(), Square: s.square, Directed: s.directed, Parts: s.parts, Value: s.value}
 	for _, x := range v.perNode() {
 		d.PerNode = append(d.PerNode, packRows(*x.General))
 	}
@@ -299,7 +307,10 @@ func (d *Document) Vectors() (v *Vectors, err error) {
 	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Square) || d.Square < 0 {
 		return nil, fmt.Errorf("vectors of %d nodes, mean square %v", d.Nodes, d.Square)
 	}
-	s := &spectrum{value: d.Value, square: d.Square, directed: d.Directed}
+	if len(d.Parts) != 0 && (len(d.Parts) != d.Nodes || slices.ContainsFunc(d.Parts, func(p byte) bool { return p > 2 })) {
+		return nil, fmt.Errorf("parts of %d nodes, want %d", len(d.Parts), d.Nodes)
+	}
+	s := &spectrum{value: d.Value, square: d.Square, directed: d.Directed, parts: d.Parts}
 	v = &Vectors{spectrum: s}
 	if d.Profile != nil {
 		if v.profile, err = d.Profile.profile(d.Nodes); err != nil {
@@ -356,6 +367,12 @@ func (v *Vectors) Renamed(to func(ID) (ID, bool)) *Vectors {
 		return nil
 	}
 	s := *v.spectrum
+	if s.parts != nil {
+		s.parts = make([]byte, n)
+		for u, now := range ids {
+			s.parts[now] = v.spectrum.parts[u]
+		}
+	}
 	out := &Vectors{spectrum: &s}
 	if v.profile != nil {
 		p, place := *v.profile, *v.profile.position

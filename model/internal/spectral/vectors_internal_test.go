@@ -252,7 +252,7 @@ func TestVectorsDocument(t *testing.T) {
 	t.Parallel()
 	g, features := graphtest.Groups()
 	directed := randomMesh(30, 100, true)
-	for name, w := range map[string]World{"features": worldOf(g, features), "none": worldOf(g, nil), "directed": worldOf(directed, nil)} {
+	for name, w := range map[string]World{"features": worldOf(g, features), "none": worldOf(g, nil), "directed": worldOf(directed, nil), "bipartite": worldOf(bipartite(20, 10, 80), nil)} {
 		v := vectorsFor(t, w, w.Graph)
 		b, err := msgpack.Marshal(v.Document())
 		if err != nil {
@@ -279,6 +279,66 @@ func TestVectorsDocument(t *testing.T) {
 		d.PerNode[0] = d.PerNode[0][:len(d.PerNode[0])-1]
 		if _, err := d.Vectors(); err == nil {
 			t.Errorf("%s: a document that lacks a byte is read", name)
+		}
+	}
+}
+
+func TestVectorsRefuseParts(t *testing.T) {
+	t.Parallel()
+	g := bipartite(20, 10, 80)
+	for _, parts := range [][]byte{make([]byte, 29), slices.Repeat([]byte{3}, 30)} {
+		d := vectorsFor(t, worldOf(g, nil), g).Document()
+		d.Parts = parts
+		if _, err := d.Vectors(); err == nil {
+			t.Errorf("parts %v are read", parts)
+		}
+	}
+}
+
+// A user who is added to a bipartite graph is close to the items of its own group, and to no user;
+// also under new ids.
+func TestVectorsOfBipartiteGraph(t *testing.T) {
+	t.Parallel()
+	const users, items = 30, 20 // even users have even items
+	g := graphtest.New(users+items+1, false)
+	for u := range users {
+		for i := range 6 {
+			g.Add(ID(u), ID(users+(u+2*(u/2+i*i))%items))
+		}
+	}
+	before := graphtest.New(users+items, false)
+	eachEdge(g, before.Add)
+	late := ID(users + items)
+	for i := range 4 {
+		g.Add(late, ID(users+2*i))
+	}
+	flip := func(u ID) (ID, bool) { return users + items - 1 - u, true }
+	turned := graphtest.New(users+items+1, false)
+	at := func(u ID) ID {
+		if u < users+items {
+			u, _ = flip(u)
+		}
+		return u
+	}
+	eachEdge(g, func(u, v ID) { turned.Add(at(u), at(v)) })
+	v := vectorsFor(t, worldOf(before, nil), before)
+	for name, c := range map[string]struct {
+		g  *mesh
+		v  *Vectors
+		at func(ID) ID
+	}{"same ids": {g, v, func(u ID) ID { return u }}, "new ids": {turned, v.Renamed(flip), at}} {
+		w := worldOf(c.g, nil)
+		close, rows := c.v.Closeness(w, late), c.v.table(t, w)[int(late)*c.g.NumNodes():]
+		for u := range ID(users) {
+			if x := rows[c.at(u)]; close(c.at(u)) != 0 || slices.ContainsFunc(x[:spectralLen], func(y float32) bool { return y != 0 }) {
+				t.Fatalf("%s: user %d has closeness %v and %v", name, u, close(c.at(u)), x)
+			}
+		}
+		for i := range ID(items / 2) {
+			own, other := c.at(users+2*i), c.at(users+2*i+1)
+			if !(close(own) > 10*float32(math.Abs(float64(close(other))))) || rows[own][spectralRidge] < 10*rows[other][spectralRidge] {
+				t.Errorf("%s: own item %d has %v, the other %v", name, i, close(own), close(other))
+			}
 		}
 	}
 }
@@ -364,7 +424,7 @@ func TestVectorsFitTheBudget(t *testing.T) {
 		rank   int
 		topics int
 	}{
-		{4000, 1 << 28, maxRank, 32}, {16384, 1 << 28, 128, 32}, {100000, 1 << 28, largeRank, 32}, {10, 1 << 28, 10, 32}, {0, 1 << 28, 1, 32}, {1 << 20, 1 << 28, 10, 7}, {1 << 24, 1 << 20, minRank, minTopics},
+		{4000, 1 << 28, maxRank, 32}, {1 << 16, 1 << 28, 128, 32}, {300000, 1 << 30, largeRank, 32}, {10, 1 << 28, 10, 32}, {0, 1 << 28, 1, 32}, {1 << 20, 1 << 30, 26, 28}, {1 << 24, 1 << 20, minRank, minTopics},
 	} {
 		if r, l := rankFor(c.nodes, c.budget), topicsFor(c.nodes, c.budget); r != c.rank || l != c.topics {
 			t.Errorf("%d nodes, %d bytes: rank %d and topics %d, want %d and %d", c.nodes, c.budget, r, l, c.rank, c.topics)
