@@ -83,6 +83,10 @@ func (tx *Tx) Profile(ctx context.Context, p PredictOptions) (*Prediction, []Ste
 		return nil, nil, err
 	}
 	found := time.Now()
+	if err := q.retrieve(ctx, &p); err != nil {
+		return nil, nil, err
+	}
+	chosen := time.Now()
 	scores, err := q.score(ctx, tx)
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +99,8 @@ func (tx *Tx) Profile(ctx context.Context, p PredictOptions) (*Prediction, []Ste
 	}
 	took := map[string]time.Duration{
 		"candidates": found.Sub(start),
-		"score":      scored.Sub(found) - q.walk.Took,
+		"retrieve":   chosen.Sub(found),
+		"score":      scored.Sub(chosen) - q.walk.Took,
 		"walk":       q.walk.Took,
 		"rank":       time.Since(scored),
 	}
@@ -119,7 +124,7 @@ func (q *question) estimates() []walk.Estimate {
 }
 
 func (tx *Tx) steps(q *question, p *PredictOptions, plan []walk.Estimate) []Step {
-	n := len(q.candidates)
+	n := q.ranking.Candidates
 	candidates := fmt.Sprintf("%v: %s", q.among, words.Count(n, "node"))
 	if q.ranking.Linked > 0 {
 		candidates += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
@@ -137,14 +142,20 @@ func (tx *Tx) steps(q *question, p *PredictOptions, plan []walk.Estimate) []Step
 		w.Detail, w.Cost = strings.Join(append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance())), "; "), plan[0].Ms
 	}
 	score := append([]string{q.scorer.Basis()}, q.options("preset", "blocks", "normalize")...)
-	return []Step{
+	steps := []Step{
 		{Name: "source", Detail: tx.describeSource(q)},
 		{Name: "candidates", Detail: candidates},
 		{Name: "model", Detail: of},
-		{Name: "score", Detail: strings.Join(score, ", ")},
-		w,
-		{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(n), n)},
 	}
+	if few := cmp.Or(q.ranking.Retrieved, q.retrieves(p)); few > 0 {
+		steps = append(steps, Step{Name: "retrieve", Detail: fmt.Sprintf("the most promising %d of %d", few, n)})
+		n = few
+	}
+	return append(steps,
+		Step{Name: "score", Detail: strings.Join(score, ", ")},
+		w,
+		Step{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(n), n)},
+	)
 }
 
 // describeSource describes the source node or nodes of a question.
@@ -471,7 +482,7 @@ func (tx *Tx) shares(ctx context.Context, q *question, target index.ID) ([]Share
 	shares := make([]Share, len(q.start.Node))
 	at, _ := slices.BinarySearch(q.candidates, target)
 	for i, id := range q.start.Node {
-		alone := question{start: ppr.Unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk}
+		alone := question{start: ppr.Unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk, world: q.world}
 		scores, err := alone.score(ctx, tx)
 		if err != nil {
 			return nil, err

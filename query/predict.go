@@ -193,6 +193,9 @@ func (rows *Rows) remark(r *db.Prediction) {
 	case r.Candidates == 0:
 		rows.note("%s has no candidates: the set is empty", source)
 	}
+	if r.Retrieved > 0 {
+		rows.noteOnce(fmt.Sprintf("scored the %d most promising of %s; retrieve = off scores all", r.Retrieved, words.Count(r.Candidates, "candidate")))
+	}
 	if r.Missing > 0 {
 		rows.noteOnce("not in the graph, and ignored: " + words.Count(r.Missing, "node") + " listed after EXCEPT or INTERSECT")
 	}
@@ -250,6 +253,7 @@ func predictOptions(p *db.PredictOptions) []option {
 		epsilonOption(&p.Epsilon),
 		walk("length", "an integer from 1 to 20", "number of edges of the longest walks of katz; 5 by default"),
 		walk("norm", "row or column", "form of the walk, in place of the model's"),
+		onOff("retrieve", "off scores all of 10,000 candidates and more, and not the most promising ones only", func(on bool) { p.RankAll = !on }),
 		weightsOption(&p.RelationWeights),
 		seed,
 		walk("seed_weight", "a number", "weight of the source in the walk, in place of the model's"),

@@ -46,7 +46,7 @@ type record struct {
 type question struct {
 	Among, Using, Where, Label string
 	Relation                   string
-	Inverse                    bool
+	Inverse, RankAll           bool
 	At                         string // seconds since 1970; "" means none
 	Top, Shard, Shards         int
 	Listed                     string // checksum of the given nodes or pairs
@@ -98,7 +98,7 @@ func File(ctx context.Context, g *db.DB, o Options, out Output, progress Progres
 func (t *task) identify() question {
 	s := t.tx.Stats()
 	q := question{
-		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Relation: t.Relation, Inverse: t.Inverse, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
+		Among: t.Among, Using: t.Using, Where: t.Where, Label: t.Label, Relation: t.Relation, Inverse: t.Inverse, RankAll: t.RankAll, Top: t.most(), Shard: t.Shard, Shards: t.Shards,
 		Contents: s.Contents, Memory: s.AnswerBytes, Build: runtime.GOARCH,
 	}
 	if !t.At.IsZero() {

@@ -36,6 +36,7 @@ type Options struct {
 	// Relation is the relation of the links; "" means all together. Inverse ranks sources of it.
 	Relation string
 	Inverse  bool
+	RankAll  bool // score all candidates, also where they are many; see [db.PredictOptions]
 
 	// At is the time after which links are predicted if edges have times; see [db.PredictOptions].
 	// Zero means Now. Now is the present time; zero means the time at which the run begins.
@@ -62,6 +63,7 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
 	f.StringVar(&o.Relation, "relation", "", "`relation` of the links (default: all relations together)")
 	f.BoolVar(&o.Inverse, "inverse", false, "score the sources of the relation for each node")
+	f.BoolVar(&o.RankAll, "rank-all", false, "score all candidates of a node; of 10,000 and more, the most promising ones are scored otherwise")
 	f.IntVar(&o.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
 	f.Func("at", "`time` after which links are predicted, in seconds since 1970, or as 2006-01-02 or 2006-01-02T15:04:05Z (default: now)", func(text string) (err error) {
 		o.At, err = parseTime(text)
@@ -152,7 +154,7 @@ func newTask(ctx context.Context, tx *db.Tx, o Options) (t *task, err error) {
 	if o.Shard < 0 || o.Shard >= o.Shards {
 		return nil, fmt.Errorf("%w: shard %d of %d: want 0 to %d", db.ErrInput, o.Shard, o.Shards, o.Shards-1)
 	}
-	t = &task{Options: o, tx: tx, question: db.PredictOptions{Model: o.Using, Relation: o.Relation, Inverse: o.Inverse, Top: o.Top, At: o.At, Now: o.Now}}
+	t = &task{Options: o, tx: tx, question: db.PredictOptions{Model: o.Using, Relation: o.Relation, Inverse: o.Inverse, Top: o.Top, RankAll: o.RankAll, At: o.At, Now: o.Now}}
 	if o.Among != "" {
 		if t.question.Among, err = query.Candidates(o.Among); err != nil {
 			return nil, fmt.Errorf("among %s: %w", o.Among, err)

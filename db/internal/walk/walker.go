@@ -164,7 +164,9 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 	}
 	from = make([]float64, len(at))
 	for i, j := range at {
-		from[i] = to[i] * degree(g, source) / degree(g, j)
+		if to[i] != 0 {
+			from[i] = to[i] * degree(g, source) / degree(g, j)
+		}
 	}
 	return to, from, nil
 }

@@ -1,0 +1,140 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// clubs is a list of random edges between n nodes, most of them in clubs of 40.
+func clubs(n, edges int) io.Reader {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var b strings.Builder
+	for range edges {
+		u := rng.IntN(n)
+		v := u/40*40 + rng.IntN(40)
+		if rng.IntN(10) == 0 {
+			v = int(float64(n) * rng.Float64() * rng.Float64())
+		}
+		fmt.Fprintln(&b, u, v)
+	}
+	return strings.NewReader(b.String())
+}
+
+// Of many candidates the most promising ones are scored, and these are hardly ever not the best.
+func TestRetrieve(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		from      func() io.Reader
+		direction db.Direction
+	}{
+		{"made", func() io.Reader { return clubs(12000, 60000) }, db.Undirected},
+		{"made, directed", func() io.Reader { return clubs(12000, 60000) }, db.Directed},
+		{"snap/email-Enron.txt.gz", nil, db.Undirected},
+		{"snap/soc-Epinions1.txt.gz", nil, db.Directed},
+		{"law/dblp-2010.edges.txt.gz", nil, db.Undirected},
+		{"law/cnr-2000.arcs.txt.gz", nil, db.Directed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := dbtest.Open(t, &db.Options{InMemory: true, Direction: c.direction, Memory: 1 << 30})
+			var list io.Reader
+			if c.from != nil {
+				list = c.from()
+			} else {
+				if strings.HasPrefix(c.name, "law") && !*long {
+					t.Skip("slow: run with -long")
+				}
+				list = shared(t, c.name)
+			}
+			_, err := g.Load(context.Background(), list, db.LoadOptions{})
+			must(t, err)
+			checkRetrieved(t, g, 30)
+		})
+	}
+}
+
+// checkRetrieved compares the best of the retrieved candidates of some nodes with the best of all.
+func checkRetrieved(t *testing.T, g *db.DB, questions int) {
+	t.Helper()
+	const top = 20
+	rng := rand.New(rand.NewPCG(1, 1))
+	view(t, g, func(tx *db.Tx) error {
+		keys, err := tx.Keys("", 0)
+		must(t, err)
+		nodes := slices.Collect(keys)
+		var ask []db.PredictOptions
+		for range questions {
+			ask = append(ask, db.PredictOptions{For: nodes[rng.IntN(len(nodes))], Among: db.All(), Top: top})
+		}
+		found, i := 0, 0
+		for few, err := range tx.PredictEach(context.Background(), slices.Values(ask)) {
+			must(t, err)
+			p := ask[i]
+			p.RankAll, p.NoCache = true, true
+			all, err := tx.Predict(context.Background(), p)
+			must(t, err)
+			if few.Retrieved == 0 || few.Candidates != all.Candidates || all.Retrieved != 0 {
+				t.Fatalf("retrieved %d of %d, and %d of %d", few.Retrieved, few.Candidates, all.Retrieved, all.Candidates)
+			}
+			for _, l := range all.Links {
+				if slices.ContainsFunc(few.Links, func(o db.Link) bool { return o.Target == l.Target && o.Score == l.Score }) {
+					found++
+				}
+			}
+			i++
+		}
+		if least := questions * top * 99 / 100; found < least {
+			t.Errorf("%d of the best links of %d nodes, want at least %d", found, questions, least)
+		}
+		return nil
+	})
+}
+
+// All candidates are scored where they are few, where all links are wanted, and where the caller
+// says so.
+func TestRetrieveNot(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	_, err := g.Load(ctx, clubs(11000, 30000), db.LoadOptions{})
+	must(t, err)
+	for _, p := range []db.PredictOptions{
+		{RankAll: true}, {Top: -1}, {Top: 600}, {UntilCertain: true}, {Among: db.Sample(9000, 1)}, {Model: "common_neighbors"},
+	} {
+		if p.For = 7; p.Among.String() == (db.Candidates{}).String() {
+			p.Among = db.All()
+		}
+		r, err := g.Predict(ctx, p)
+		must(t, err)
+		if r.Retrieved != 0 {
+			t.Errorf("%+v: retrieved %d of %d", p, r.Retrieved, r.Candidates)
+		}
+	}
+	p := db.PredictOptions{For: 7, Among: db.All()}
+	steps := explained(t, g, p)
+	if !slices.ContainsFunc(steps, func(s db.Step) bool { return s.Name == "retrieve" && strings.Contains(s.Detail, " of 10942") }) {
+		t.Errorf("the steps %v say nothing of what is retrieved", steps)
+	}
+	r, err := g.Predict(ctx, p)
+	must(t, err)
+	if r.Retrieved == 0 || r.Retrieved == r.Candidates {
+		t.Errorf("retrieved %d of %d", r.Retrieved, r.Candidates)
+	}
+}
+
+func explained(t *testing.T, g *db.DB, p db.PredictOptions) (steps []db.Step) {
+	t.Helper()
+	view(t, g, func(tx *db.Tx) (err error) {
+		steps, err = tx.Explain(context.Background(), p)
+		return err
+	})
+	return steps
+}

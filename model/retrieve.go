@@ -1,0 +1,165 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"kith/model/internal/column"
+	"kith/model/internal/graph"
+	"kith/model/nn"
+)
+
+// Retrieves reports whether Retrieve chooses among candidates: the ranker scores them, which takes
+// much longer than to compare single numbers.
+func (s *Scorer) Retrieves(w World) bool {
+	return s.belief != nil && s.belief.ranker != nil && !s.answersRelation(w)
+}
+
+// Retrieve returns the candidates that are worth scoring, about n for each source, ascending as the
+// candidates are, and a world to score them in, which knows what was computed. The candidates are
+// the best by measures that take little time for each, which take turns: products of the vectors of
+// a training, PageRank in both directions, siblings in a directed graph, the content of nodes, the
+// outcomes of a candidate, and the number of its links. It returns all candidates for a policy that
+// does not retrieve.
+func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidates []ID, n int) ([]ID, World, error) {
+	if !s.Retrieves(w) {
+		return candidates, w, nil
+	}
+	known := &knownWalk{Walker: w.Walk, nodes: candidates}
+	chosen := make([]bool, len(candidates))
+	for _, source := range sources.Node {
+		if err := known.read(ctx, w, source); err != nil {
+			return nil, w, err
+		}
+		var lists [][]uint32
+		for _, m := range s.measures(w, source, candidates, known.last()) {
+			lists = append(lists, nn.Largest(m, n, 0))
+		}
+		choose(chosen, lists, n)
+	}
+	var found []ID
+	for i, v := range candidates {
+		if chosen[i] {
+			found = append(found, v)
+		}
+	}
+	w.Walk = known
+	return found, w, ctx.Err()
+}
+
+// choose marks n of the places that some lists have, or all if there are fewer: the first ones of
+// each list, then the second ones, and so on.
+func choose(chosen []bool, lists [][]uint32, n int) {
+	own := make(map[uint32]bool, n)
+	for place := 0; place < n; place++ {
+		for _, list := range lists {
+			if place < len(list) && len(own) < n {
+				own[list[place]], chosen[list[place]] = true, true
+			}
+		}
+	}
+}
+
+// measures returns what some measures say of the candidates of a source, given their proximities. The
+// larger a number, the more promising is a candidate; numbers of 0 and less say nothing.
+func (s *Scorer) measures(w World, source ID, candidates []ID, near *knownProximities) (all [][]float32) {
+	add := func(of func(ID) float32) {
+		if of == nil {
+			return
+		}
+		m := make([]float32, len(candidates))
+		for i, v := range candidates {
+			m[i] = of(v)
+		}
+		all = append(all, m)
+	}
+	if v := s.belief.vectors; v != nil {
+		add(v.Closeness(w, source))
+	}
+	all = append(all, nn.Narrow(near.to), nn.Narrow(near.from))
+	if w.Graph.Directed() {
+		for _, siblings := range siblingsOf(w.Graph, source) {
+			add(func(v ID) float32 { return siblings[v] })
+		}
+	}
+	if s.config.hasContent() {
+		near := graph.Out(w.Graph, source)
+		add(s.config.content().Closeness(w, append([]ID{source}, near[:min(len(near), column.MaxCompared)]...)...))
+	}
+	if s.belief.learned {
+		var history [historyLen]float32
+		add(func(v ID) float32 {
+			s.belief.memory.history(Pair{Source: source, Target: v}, history[:])
+			return history[colTargetRate] + history[colOffered]
+		})
+	}
+	add(func(v ID) float32 { return float32(graph.InLen(w.Graph, v)) })
+	return all
+}
+
+// siblingEdges is the number of edges that siblingsOf follows at most, those of the nodes with the
+// fewest first.
+const siblingEdges = 1 << 17
+
+// siblingsOf returns the weights of the paths from a node of a directed graph to nodes that have an
+// edge to the same node, and to nodes that have an edge from the same node: each path is divided by
+// the number of such edges.
+func siblingsOf(g Graph, u ID) (all [2]map[ID]float32) {
+	for i, rows := range [2][2]func(Graph, ID) []ID{{graph.Out, graph.In}, {graph.In, graph.Out}} {
+		lengths := [2]func(Graph, ID) int{graph.InLen, graph.OutLen}
+		middles, left := slices.Clone(rows[0](g, u)), siblingEdges
+		slices.SortStableFunc(middles, func(a, b ID) int { return cmp.Compare(lengths[i](g, a), lengths[i](g, b)) })
+		all[i] = map[ID]float32{}
+		for _, middle := range middles {
+			if left -= lengths[i](g, middle); left < 0 {
+				break
+			}
+			near := rows[1](g, middle)
+			for _, v := range near {
+				all[i][v] += 1 / float32(len(near))
+			}
+		}
+	}
+	return all
+}
+
+// knownWalk is a Walker that knows the proximities of some nodes to some sources.
+type knownWalk struct {
+	Walker
+	nodes   []ID // ascending
+	sources []knownProximities
+}
+
+// knownProximities are the proximities of the nodes of a knownWalk.
+type knownProximities struct {
+	source   ID
+	to, from []float64
+}
+
+// read learns the proximities of a source.
+func (k *knownWalk) read(ctx context.Context, w World, source ID) error {
+	to, from, err := column.Proximities(ctx, w, source, k.nodes)
+	k.sources = append(k.sources, knownProximities{source, slices.Clone(to), slices.Clone(from)})
+	return err
+}
+
+// last returns what was read last.
+func (k *knownWalk) last() *knownProximities { return &k.sources[len(k.sources)-1] }
+
+// Proximity implements Walker.
+func (k *knownWalk) Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
+	i := slices.IndexFunc(k.sources, func(p knownProximities) bool { return p.source == source })
+	if i < 0 || alpha != column.ProximityAlpha {
+		return k.Walker.Proximity(ctx, alpha, source, at)
+	}
+	to, from = make([]float64, len(at)), make([]float64, len(at))
+	for j, v := range at {
+		place, found := slices.BinarySearch(k.nodes, v)
+		if !found {
+			return k.Walker.Proximity(ctx, alpha, source, at)
+		}
+		to[j], from[j] = k.sources[i].to[place], k.sources[i].from[place]
+	}
+	return to, from, nil
+}

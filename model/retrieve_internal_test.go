@@ -1,0 +1,101 @@
+package model
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// Retrieve keeps the candidates that score best, and the scores that they have among all.
+func TestRetrieve(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, w := trainedGroups(t)
+	s := m.Scorer()
+	var candidates []ID
+	for u := range ID(w.Graph.NumNodes()) {
+		candidates = append(candidates, u)
+	}
+	for _, set := range []Start{{Node: []ID{3}, Value: []float64{1}}, {Node: []ID{3, 9}, Value: []float64{0.5, 0.5}}} {
+		all, err := s.ScoreSet(ctx, w, set, candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(candidates) / 2
+		chosen, in, err := s.Retrieve(ctx, w, set, candidates, n)
+		if err != nil || len(chosen) < n || len(chosen) > n*len(set.Node) || !slices.IsSorted(chosen) {
+			t.Fatalf("%d of %d for %v, %v: %v", len(chosen), len(candidates), set.Node, err, chosen)
+		}
+		some, err := s.ScoreSet(ctx, in, set, chosen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := candidates[slices.IndexFunc(all, func(s Score) bool { return s == slices.MaxFunc(all, compareScores) })]
+		if !slices.Contains(chosen, best) {
+			t.Errorf("the best candidate of %v, %d, is not among %v", set.Node, best, chosen)
+		}
+		for i, u := range chosen {
+			if some[i] != all[u] {
+				t.Errorf("candidate %d of %v has %+v, among all %+v", u, set.Node, some[i], all[u])
+			}
+		}
+	}
+}
+
+func compareScores(a, b Score) int {
+	switch {
+	case a.Score < b.Score:
+		return -1
+	case a.Score > b.Score:
+		return 1
+	}
+	return 0
+}
+
+// Policies without a ranker score all candidates.
+func TestRetrieveAll(t *testing.T) {
+	t.Parallel()
+	w, candidates := kite().world(nil), []ID{1, 2, 3, 4, 5}
+	for _, policy := range Policies() {
+		s := create(t, Spec{Policy: policy, Seed: 1}).Scorer()
+		got, _, err := s.Retrieve(context.Background(), w, Start{Node: []ID{0}, Value: []float64{1}}, candidates, 2)
+		if err != nil {
+			t.Fatal(policy, err)
+		}
+		if ranks := policy == "default"; ranks != s.Retrieves(w) || ranks != (len(got) == 2) {
+			t.Errorf("%s: %v, retrieves %v", policy, got, s.Retrieves(w))
+		}
+	}
+}
+
+// The lists take turns, and a place that several lists have counts once.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lists [][]uint32
+		n     int
+		want  []bool
+	}{
+		{[][]uint32{{4, 1, 0}, {4, 2}}, 3, []bool{false, true, true, false, true}},
+		{[][]uint32{{}, {3, 2, 1}}, 2, []bool{false, false, true, true, false}},
+		{[][]uint32{{0}}, 5, []bool{true, false, false, false, false}},
+		{nil, 2, []bool{false, false, false, false, false}},
+	} {
+		got := make([]bool, 5)
+		if choose(got, c.lists, c.n); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v, %d: %v, want %v", c.lists, c.n, got, c.want)
+		}
+	}
+}
+
+// Nodes with an edge to the same node, or from the same node, are siblings; one among few counts
+// more.
+func TestSiblings(t *testing.T) {
+	t.Parallel()
+	g := newMesh(7, true, [2]ID{0, 1}, [2]ID{0, 2}, [2]ID{3, 1}, [2]ID{4, 0}, [2]ID{4, 5}, [2]ID{4, 6}, [2]ID{1, 5})
+	got := siblingsOf(g, 1)
+	if want := [2]map[ID]float32{{1: 0.5, 4: 0.5}, {1: 1.5, 2: 0.5}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
