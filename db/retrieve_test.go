@@ -138,3 +138,24 @@ func explained(t *testing.T, g *db.DB, p db.PredictOptions) (steps []db.Step) {
 	})
 	return steps
 }
+
+// Where nothing is known of a source and of the candidates, there are still as many links as asked
+// for.
+func TestRetrieveOfNothing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	must(t, g.Update(ctx, func(tx *db.Tx) error {
+		for i := range 12000 {
+			if err := tx.AddNode(db.Node{Key: db.Int(int64(i))}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	r, err := g.Predict(ctx, db.PredictOptions{For: 7, Among: db.All(), Top: 20})
+	must(t, err)
+	if len(r.Links) != 20 || r.Retrieved == 0 || r.Candidates != 11999 {
+		t.Errorf("%d links, retrieved %d of %d", len(r.Links), r.Retrieved, r.Candidates)
+	}
+}

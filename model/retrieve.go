@@ -11,9 +11,9 @@ import (
 )
 
 // Retrieves reports whether Retrieve chooses among candidates: the ranker scores them, which takes
-// much longer than to compare single numbers.
+// much longer than to compare single numbers, and no forecast, which no such number approximates.
 func (s *Scorer) Retrieves(w World) bool {
-	return s.belief != nil && s.belief.ranker != nil && !s.answersRelation(w)
+	return s.belief != nil && s.belief.ranker != nil && !s.forecast.reads(w) && !s.answersRelation(w)
 }
 
 // Retrieve returns the candidates that are worth scoring, about n for each source, ascending as the
@@ -48,16 +48,24 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 	return found, w, ctx.Err()
 }
 
-// choose marks n of the places that some lists have, or all if there are fewer: the first ones of
-// each list, then the second ones, and so on.
+// choose marks n of the places, or all if there are fewer: the first one of each list, then the
+// second ones, and so on, and then places that no list has.
 func choose(chosen []bool, lists [][]uint32, n int) {
 	own := make(map[uint32]bool, n)
-	for place := 0; place < n; place++ {
+	add := func(place uint32) {
+		if len(own) < n {
+			own[place], chosen[place] = true, true
+		}
+	}
+	for i := range n {
 		for _, list := range lists {
-			if place < len(list) && len(own) < n {
-				own[list[place]], chosen[list[place]] = true, true
+			if i < len(list) {
+				add(list[i])
 			}
 		}
+	}
+	for place := range uint32(min(len(chosen), n)) {
+		add(place)
 	}
 }
 

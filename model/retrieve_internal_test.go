@@ -79,8 +79,9 @@ func TestChoose(t *testing.T) {
 	}{
 		{[][]uint32{{4, 1, 0}, {4, 2}}, 3, []bool{false, true, true, false, true}},
 		{[][]uint32{{}, {3, 2, 1}}, 2, []bool{false, false, true, true, false}},
-		{[][]uint32{{0}}, 5, []bool{true, false, false, false, false}},
-		{nil, 2, []bool{false, false, false, false, false}},
+		{[][]uint32{{4}}, 3, []bool{true, true, false, false, true}},
+		{[][]uint32{{1}}, 9, []bool{true, true, true, true, true}},
+		{nil, 2, []bool{true, true, false, false, false}},
 	} {
 		got := make([]bool, 5)
 		if choose(got, c.lists, c.n); !reflect.DeepEqual(got, c.want) {

@@ -3,6 +3,7 @@ package nn
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -63,7 +64,10 @@ func (l *Krylov) Eigen(ctx context.Context, n, k int) (value []float32, vector b
 	if err := l.run(ctx, n, k); err != nil {
 		return nil, blas32.General{}, err
 	}
-	values, in := eigen(l.form)
+	values, in, err := eigen(l.form)
+	if err != nil {
+		return nil, blas32.General{}, err
+	}
 	order := numbered(len(values))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(values[j]), math.Abs(values[i])) })
 	order = order[:min(k, len(order))]
@@ -83,14 +87,16 @@ func (l *Krylov) Eigen(ctx context.Context, n, k int) (value []float32, vector b
 }
 
 // eigen returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns.
-func eigen(of *mat.SymDense) (values []float64, vectors mat.Dense) {
+func eigen(of *mat.SymDense) (values []float64, vectors mat.Dense, err error) {
 	if of == nil {
-		return nil, vectors
+		return nil, vectors, nil
 	}
 	var e mat.EigenSym
-	e.Factorize(of, true)
+	if !e.Factorize(of, true) {
+		return nil, vectors, errors.New("eigenvalues beyond the numbers of float32")
+	}
 	e.VectorsTo(&vectors)
-	return e.Values(nil), vectors
+	return e.Values(nil), vectors, nil
 }
 
 func numbered(n int) []int {
@@ -265,7 +271,10 @@ func (l *Krylov) normalise(ctx context.Context, x, q blas32.General, least float
 			of.SetSym(i, j, float64(Row(square, i)[j]))
 		}
 	}
-	values, vectors := eigen(of)
+	values, vectors, err := eigen(of)
+	if err != nil {
+		return 0, 0, err
+	}
 	largest = math.Sqrt(max(values[len(values)-1], 0))
 	turn := Resize(blas32.General{}, x.Cols, q.Cols)
 	clear(turn.Data)

@@ -137,3 +137,15 @@ func TestKrylovIsDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// A matrix whose power exceeds float32 is an error.
+func TestKrylovOverflow(t *testing.T) {
+	t.Parallel()
+	of := mat.NewSymDense(100, nil)
+	for i := range 99 {
+		of.SetSym(i, i+1, 1e15)
+	}
+	if _, _, err := krylovOf(rand.New(rand.NewPCG(1, 2)), of).Eigen(context.Background(), 100, 5); err == nil {
+		t.Error("no error")
+	}
+}
