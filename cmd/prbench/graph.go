@@ -107,23 +107,6 @@ func (g graphFile) load(ctx context.Context) (*db.DB, error) {
 	})
 }
 
-// inMemory returns an in-memory database that load has filled.
-func inMemory(directed bool, load func(store *db.DB) error) (*db.DB, error) {
-	o := db.Options{InMemory: true}
-	if directed {
-		o.Direction = db.Directed
-	}
-	store, err := db.Open("", &o)
-	if err != nil {
-		return nil, err
-	}
-	if err := load(store); err != nil {
-		store.Close() // the error of the load is more informative
-		return nil, err
-	}
-	return store, nil
-}
-
 // sum returns a checksum of the content of all files that are loaded.
 func (g graphFile) sum() (string, error) {
 	if !g.isFolder {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +82,7 @@ func (p *kgPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	heading := []string{"data", "policy", "questions", "MRR", "H@1", "H@3", "H@10", "1-1", "1-n", "n-1", "n-n", "training", "a question"}
 	var rows [][]string
 	for i := range p.data {
-		all, err := p.play(ctx, i, func(row []string) error { return cli.WriteLine(cmd.ErrOrStderr(), strings.Join(row, "  ")) })
+		all, err := p.play(ctx, i, func(row []string) error { return printRow(cmd, row) })
 		if err != nil {
 			return err
 		}

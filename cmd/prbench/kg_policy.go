@@ -42,20 +42,15 @@ func (t *kgTrained) open(ctx context.Context) (*db.DB, error) {
 		return nil, err
 	}
 	t.g = g
-	start, m := time.Now(), g.Model("default")
-	if err := m.Create(ctx, db.ModelSpec{Seed: t.plan.seed}); err != nil {
+	if t.took, err = trainDefault(ctx, g, t.plan.seed, ""); err != nil {
 		return nil, err
 	}
-	if _, err := m.Train(ctx, db.TrainOptions{Deploy: db.DeployAlways}); err != nil {
-		return nil, err
-	}
-	t.took = time.Since(start)
 	if t.of == t.on {
 		return g, nil
 	}
 	var file bytes.Buffer
 	t.g = nil // closed here
-	if err := errors.Join(m.Export(ctx, &file, 0), g.Close()); err != nil {
+	if err := errors.Join(g.Model("default").Export(ctx, &file, 0), g.Close()); err != nil {
 		return nil, err
 	}
 	if t.g, err = t.on.load(ctx); err != nil {
@@ -204,35 +199,13 @@ func endsOf(rows map[db.RuleStep]map[string][]string, body []db.RuleStep, source
 // answers.
 func (k *knowledge) byModel(ctx context.Context, g *db.DB, model string, questions []kgQuestion) ([]float64, error) {
 	ranks := make([]float64, len(questions))
-	err := g.View(ctx, func(tx *db.Tx) error {
-		var known []int // questions about nodes of the graph
-		for i, q := range questions {
-			if _, err := tx.Node(db.Str(q.given())); err == nil {
-				known = append(known, i)
-			} else {
-				ranks[i] = k.rank(q, nil)
-			}
+	question := func(i int) db.PredictOptions { return k.ask(questions[i], model) }
+	err := predictEach(ctx, g, len(questions), question, func(i int, links []db.Link) {
+		scores := map[string]float64{}
+		for _, l := range links {
+			scores[l.Target.Value().(string)] = l.Score
 		}
-		requests := func(yield func(db.PredictOptions) bool) {
-			for _, i := range known {
-				if !yield(k.ask(questions[i], model)) {
-					return
-				}
-			}
-		}
-		at := 0
-		for r, err := range tx.PredictEach(ctx, requests) {
-			if err != nil {
-				return err
-			}
-			scores := map[string]float64{}
-			for _, l := range r.Links {
-				scores[l.Target.Value().(string)] = l.Score
-			}
-			ranks[known[at]] = k.rank(questions[known[at]], scores)
-			at++
-		}
-		return nil
+		ranks[i] = k.rank(questions[i], scores)
 	})
 	return ranks, err
 }

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,7 +104,7 @@ func (p *kindsPlan) run(ctx context.Context, cmd *cobra.Command) error {
 				return fmt.Errorf("%s, seed %d: %w", name, seed, err)
 			}
 			row = append([]string{fmt.Sprint(seed)}, row...)
-			if err := cli.WriteLine(cmd.ErrOrStderr(), strings.Join(row, "  ")); err != nil {
+			if err := printRow(cmd, row); err != nil {
 				return err
 			}
 			rows = append(rows, row)
@@ -202,16 +201,11 @@ func (k *kindsQuestion) play(ctx context.Context, name string) ([]string, error)
 			return nil, err
 		}
 		defer g.Close()
-		start := time.Now()
 		if !way.prior {
-			if err := g.Model("default").Create(ctx, db.ModelSpec{Seed: k.seed}); err != nil {
-				return nil, err
-			}
-			if _, err := g.Model("default").Train(ctx, db.TrainOptions{Relation: way.via, Deploy: db.DeployAlways}); err != nil {
+			if training, err = trainDefault(ctx, g, k.seed, way.via); err != nil {
 				return nil, err
 			}
 		}
-		training = time.Since(start)
 		score = func(user string) (map[string]float64, error) { return k.ask(ctx, g, way, user, k.candidates(user)) }
 		reached = func(user string) (all []string, err error) {
 			scores, err := k.ask(ctx, g, way, user, nil)

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,7 +130,7 @@ func (p *latePlan) run(ctx context.Context, cmd *cobra.Command) error {
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", g.name, h.name, err)
 				}
-				if err := cli.WriteLine(cmd.ErrOrStderr(), strings.Join(row, "  ")); err != nil {
+				if err := printRow(cmd, row); err != nil {
 					return err
 				}
 				rows = append(rows, row)
@@ -311,21 +310,16 @@ func (m *lateMatch) ask(ctx context.Context, timed bool) (s lateScore, err error
 		return s, err
 	}
 	defer store.Close()
-	if err := store.Model("m").Create(ctx, db.ModelSpec{Seed: m.seed}); err != nil {
+	if s.training, err = trainDefault(ctx, store, m.seed, ""); err != nil {
 		return s, err
 	}
-	start := time.Now()
-	if _, err := store.Model("m").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways}); err != nil {
-		return s, err
-	}
-	s.training = time.Since(start)
 	among := db.All()
 	if m.graph.kind == "bipartite" {
 		among = db.Label("target")
 	}
 	err = store.View(ctx, func(tx *db.Tx) error {
 		for _, q := range m.questions {
-			p := db.PredictOptions{For: m.key(q.source, "source"), Among: among, Model: "m", Top: -1, NoCache: true, Epsilon: 1e-4}
+			p := db.PredictOptions{For: m.key(q.source, "source"), Among: among, Model: "default", Top: -1, NoCache: true, Epsilon: 1e-4}
 			if timed && q.at != 0 {
 				p.At = time.Unix(q.at, 0)
 			}

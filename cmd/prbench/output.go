@@ -69,6 +69,11 @@ func markdown(heading []string, rows [][]string) string {
 	return b.String()
 }
 
+// printRow prints a row of a table to standard error, as soon as it is known.
+func printRow(cmd *cobra.Command, row []string) error {
+	return cli.WriteLine(cmd.ErrOrStderr(), strings.Join(row, "  "))
+}
+
 // grouped divides items into groups with the same key, in the order of their first items.
 func grouped[T any, K comparable](items []T, key func(T) K) (groups [][]T) {
 	at := make(map[K]int)
