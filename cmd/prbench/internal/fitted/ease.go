@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
 
+	"kith/cmd/prbench/internal/ridge"
 	"kith/model/nn"
 )
 
@@ -49,8 +49,7 @@ func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, err
 	if err := fitsDense(w.Graph); err != nil {
 		return nil, err
 	}
-	a := adjacencyOf(w.Graph)
-	y, err := a.ease(ctx, a.gram(), c.Option)
+	y, err := adjacencyOf(w.Graph).ease(ctx, c.Option)
 	return func(_ context.Context, pairs []Pair, scores []float64) error {
 		for i, p := range pairs {
 			scores[i] = float64(nn.Row(y, int(p.Source))[p.Target]) + float64(nn.Row(y, int(p.Target))[p.Source])
@@ -67,59 +66,12 @@ func fitsDense(g Graph) error {
 	return nil
 }
 
-// gram returns A².
-func (a adjacency) gram() *mat.SymDense {
-	n := len(a)
-	g := mat.NewSymDense(n, nil)
-	for u := range a {
-		row := g.RawSymmetric().Data[u*n : (u+1)*n]
-		for _, w := range a[u] {
-			for _, v := range a[w] {
-				row[v]++
-			}
-		}
-	}
-	return g
-}
-
-// ease returns y, n x n, given A².
-func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64) (blas32.General, error) {
-	n := len(a)
-	ridge := mat.NewSymDense(n, nil)
-	ridge.CopySym(gram)
-	for i := range n {
-		ridge.SetSym(i, i, ridge.At(i, i)+lambda)
-	}
-	var factors mat.Cholesky
-	if !factors.Factorize(ridge) {
-		return blas32.General{}, fmt.Errorf("lambda = %v is too small for this graph", lambda)
-	}
-	if err := ctx.Err(); err != nil {
+// ease returns y, n x n.
+func (a adjacency) ease(ctx context.Context, lambda float64) (blas32.General, error) {
+	b, err := ridge.Weights(ctx, a, a, lambda)
+	if err != nil {
 		return blas32.General{}, err
 	}
-	if err := factors.InverseTo(ridge); err != nil {
-		return blas32.General{}, fmt.Errorf("lambda = %v is too small for this graph: %w", lambda, err)
-	}
-	y := nn.Resize(blas32.General{}, n, n)
-	b := regressions(ridge)
-	err := nn.Parallel(ctx, n, func(u int) {
-		for _, w := range a[u] {
-			nn.AddTo(nn.Row(y, u), nn.Row(b, int(w)))
-		}
-	})
-	return y, err
-}
-
-// regressions returns -P[w, v] / P[v, v], zero where w is v.
-func regressions(p *mat.SymDense) blas32.General {
-	n := p.SymmetricDim()
-	b := nn.Resize(blas32.General{}, n, n)
-	for w := range n {
-		to := nn.Row(b, w)
-		for v := range to {
-			to[v] = float32(-p.At(w, v) / p.At(v, v))
-		}
-		to[w] = 0
-	}
-	return b
+	y := nn.Resize(blas32.General{}, len(a), len(a))
+	return y, nn.Parallel(ctx, len(a), func(u int) { ridge.Scores(b, a[u], nn.Row(y, u)) })
 }

@@ -26,7 +26,7 @@ func TestEaseIsRidgeRegression(t *testing.T) {
 		g.Add(ID(rng.IntN(n)), ID(rng.IntN(n)))
 	}
 	a := adjacencyOf(g)
-	y, err := a.ease(context.Background(), a.gram(), lambda)
+	y, err := a.ease(context.Background(), lambda)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestEaseRepeats(t *testing.T) {
 	var results [][]float32
 	for _, procs := range []int{1, 4} {
 		was := runtime.GOMAXPROCS(procs)
-		y, err := a.ease(context.Background(), a.gram(), 10)
+		y, err := a.ease(context.Background(), 10)
 		runtime.GOMAXPROCS(was)
 		if err != nil {
 			t.Fatal(err)
