@@ -17,6 +17,7 @@
 //	prbench ppr         PageRank on your own graphs: lines for benchstat
 //	prbench temporal    the next events of a stream: mean reciprocal rank, average precision
 //	prbench kg          missing triples of knowledge graphs, both ends: filtered MRR and hits
+//	prbench recommend   items of users on standard splits of recommenders: Recall@20, NDCG@20, HR@10
 //	prbench kinds       likes of users from likes and low ratings: MRR, Recall@20, NDCG@20
 //	prbench late        hidden links of a list with times, asked late and in time, with and without its times: hits@10, MRR
 //
@@ -106,6 +107,24 @@
 //
 // INVARIANT: except for its times, a kept run is a function of its settings and of the revision it
 // was built from.
+//
+// # Recommend
+//
+// Recommend plays splits of recommender systems by the rules of LightGCN (He et al., SIGIR 2020):
+// for each user of the test part, all items that the user does not have in training are ranked, and
+// Recall@20 is the share of all test items of the user that are among the first 20. An item in both
+// parts is a test item that is never found. The default is trained and asked as a user would, with
+// kith load --format lists --source-label user --target-label item, TRAIN, and PREDICT LINKS AMONG
+// LABEL item.
+//
+// Each rival (internal/recommend) is fitted without a tenth of the training items of each user,
+// with each combination of a few values of its options. The best combination by NDCG@20 on these
+// items is fitted to all training items. The default is not tuned. With --split valid such a tenth
+// takes the part of the test items, so that constants can be chosen without the test part.
+//
+// Published figures are printed for the splits that they belong to, which are known by name and
+// number of training items: gowalla and yelp2018 as LightGCN publishes them, and ml-1m as UltraGCN
+// does.
 //
 // # What the default reaches
 //
