@@ -44,30 +44,39 @@ type filter struct {
 
 func newFilter(ctx context.Context, m *matrix, seed uint64) (*filter, error) {
 	f := &filter{m: m, scale: make([]float32, len(m.users))}
-	all := make([]uint32, len(m.users))
 	for i, users := range m.users {
-		if all[i] = uint32(i); len(users) > 0 {
+		if len(users) > 0 {
 			f.scale[i] = float32(1 / math.Sqrt(float64(len(users))))
 		}
 	}
-	l := nn.Lanczos{Rng: rand.New(rand.NewPCG(seed, 53))}
-	l.Product = func(_ context.Context, x, y []float32) error {
-		clear(y)
-		f.addProduct(all, x, y)
-		return nil
-	}
+	l := nn.Krylov{Power: 2, Rng: rand.New(rand.NewPCG(seed, 53)), Product: f.multiply}
 	var err error
-	_, f.vectors, err = l.Eigen(ctx, len(all), min(mostVectors, len(all)))
+	_, f.vectors, err = l.Eigen(ctx, len(m.users), min(mostVectors, len(m.users)))
 	return f, err
 }
 
-// addProduct adds to y the product of S and the vector that has the entries of x for some items and
-// zeros for others.
-func (f *filter) addProduct(items []uint32, x, y []float32) {
+// multiply sets y to Sx.
+func (f *filter) multiply(ctx context.Context, x, y blas32.General) error {
+	clear(y.Data)
+	sum := nn.NewVector(x.Cols)
+	for _, items := range f.m.items {
+		clear(sum)
+		for _, i := range items {
+			nn.Axpy(f.scale[i], nn.Row(x, int(i)), sum)
+		}
+		for _, i := range items {
+			nn.Axpy(f.scale[i]/float32(len(items)), sum, nn.Row(y, int(i)))
+		}
+	}
+	return ctx.Err()
+}
+
+// addProduct adds to y the product of S and the vector that has 1 for some items and 0 for others.
+func (f *filter) addProduct(items []uint32, y []float32) {
 	byUser := make([]float32, len(f.m.items))
 	for _, i := range items {
 		for _, u := range f.m.users[i] {
-			byUser[u] += f.scale[i] * x[i]
+			byUser[u] += f.scale[i]
 		}
 	}
 	for u, v := range byUser {
@@ -84,12 +93,8 @@ func (f *filter) addProduct(items []uint32, x, y []float32) {
 // scorer returns the scorer of the first vectors.
 func (f *filter) scorer(vectors int, weight float32) Scorer {
 	vectors = min(vectors, f.vectors.Cols)
-	ones := make([]float32, len(f.scale))
-	for i := range ones {
-		ones[i] = 1
-	}
 	return func(user int, scores []float32) {
-		f.addProduct(f.m.items[user], ones, scores)
+		f.addProduct(f.m.items[user], scores)
 		if weight == 0 {
 			return
 		}
