@@ -13,7 +13,7 @@ func itemKNN() *Rival {
 	return &Rival{
 		Name: "itemknn",
 		options: []option{
-			{"k", []float64{20, 50, 100, 200, 500}}, {"shrinkage", []float64{0, 10, 100}},
+			{"k", []float64{20, 50, 100, 200, 500, 1000}}, {"shrinkage", []float64{0, 10, 100}},
 		},
 		prepare: func(_ context.Context, m *matrix, _ uint64) (fit, error) {
 			return func(ctx context.Context, values []float64) (Scorer, error) {
