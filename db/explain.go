@@ -482,7 +482,7 @@ func (tx *Tx) shares(ctx context.Context, q *question, target index.ID) ([]Share
 	shares := make([]Share, len(q.start.Node))
 	at, _ := slices.BinarySearch(q.candidates, target)
 	for i, id := range q.start.Node {
-		alone := question{start: ppr.Unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk, world: q.world}
+		alone := question{start: ppr.Unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk}
 		scores, err := alone.score(ctx, tx)
 		if err != nil {
 			return nil, err

@@ -193,7 +193,7 @@ func eachPooled(parts []choiceShard, f func(*choiceShard, choiceList)) {
 
 // loss returns the mean loss of the choices.
 func (l *choiceLearner) loss(ctx context.Context, all []choice) (mean float64, err error) {
-	batches := slices.Collect(slices.Chunk(numbers(len(all)), choiceBatch))
+	batches := slices.Collect(slices.Chunk(nn.Numbers(len(all)), choiceBatch))
 	losses := make([]float64, len(batches))
 	err = nn.Parallel(ctx, nn.Shards, func(i int) {
 		part := l.parts[i : i+1]
@@ -206,15 +206,6 @@ func (l *choiceLearner) loss(ctx context.Context, all []choice) (mean float64, e
 		mean += loss
 	}
 	return mean / float64(max(1, len(all))), err
-}
-
-// numbers returns 0, 1, ..., n-1.
-func numbers(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // pace is the progress of one of several members, which are trained one after the other. The zero
@@ -244,7 +235,7 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 	if err != nil {
 		return nil, err
 	}
-	order := numbers(len(train))
+	order := nn.Numbers(len(train))
 	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
 	for ended := false; !ended; {
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })

@@ -344,7 +344,7 @@ func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPla
 	net := nn.NewNetwork(startShape(), nil)
 	net.InitUniform(rng)
 	c := &choiceLearner{net: net, guide: by, decay: plan.Decay, opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: plan.Rate}, len(net.Theta))}
-	batch, order := make([]choice, choiceBatch), numbers(choiceBatch)
+	batch, order := make([]choice, choiceBatch), nn.Numbers(choiceBatch)
 	drawn := make([]blas32.General, choiceBatch) // copied rows of the batch
 	steps := plan.Passes * startChoices * len(l.graphs) / choiceBatch
 	for step := range steps {

@@ -193,10 +193,7 @@ func (s *Scorer) Reached(w World, source ID, n int, accept func(ID) bool) []ID {
 	if w.Found != nil {
 		*w.Found = Found{By: r, Typed: w.Typed, Source: source, Head: w.Head, Nodes: nodes, Outputs: outputs, Known: known}
 	}
-	places := make([]int, len(nodes))
-	for i := range places {
-		places[i] = i
-	}
+	places := nn.Numbers(len(nodes))
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(outputs[b], outputs[a]) })
 	likely := make([]ID, min(n, len(nodes)))
 	for i := range likely {

@@ -29,11 +29,12 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 	known := &knownWalk{Walker: w.Walk, nodes: candidates}
 	chosen := make([]bool, len(candidates))
 	for _, source := range sources.Node {
-		if err := known.read(ctx, w, source); err != nil {
+		near, err := known.read(ctx, w, source)
+		if err != nil {
 			return nil, w, err
 		}
 		var lists [][]uint32
-		for _, m := range s.measures(w, source, candidates, known.last()) {
+		for _, m := range s.measures(w, source, candidates, near) {
 			lists = append(lists, nn.Largest(m, n, 0))
 		}
 		choose(chosen, lists, n)
@@ -71,7 +72,7 @@ func choose(chosen []bool, lists [][]uint32, n int) {
 
 // measures returns what some measures say of the candidates of a source, given their proximities. The
 // larger a number, the more promising is a candidate; numbers of 0 and less say nothing.
-func (s *Scorer) measures(w World, source ID, candidates []ID, near *knownProximities) (all [][]float32) {
+func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximities) (all [][]float32) {
 	add := func(of func(ID) float32) {
 		if of == nil {
 			return
@@ -92,8 +93,7 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near *knownProxim
 		}
 	}
 	if s.config.hasContent() {
-		near := graph.Out(w.Graph, source)
-		add(s.config.content().Closeness(w, append([]ID{source}, near[:min(len(near), column.MaxCompared)]...)...))
+		add(s.contentCloseness(w, source))
 	}
 	if s.belief.learned {
 		var history [historyLen]float32
@@ -145,15 +145,13 @@ type knownProximities struct {
 	to, from []float64
 }
 
-// read learns the proximities of a source.
-func (k *knownWalk) read(ctx context.Context, w World, source ID) error {
+// read learns the proximities of a source, and returns them.
+func (k *knownWalk) read(ctx context.Context, w World, source ID) (knownProximities, error) {
 	to, from, err := column.Proximities(ctx, w, source, k.nodes)
-	k.sources = append(k.sources, knownProximities{source, slices.Clone(to), slices.Clone(from)})
-	return err
+	p := knownProximities{source, slices.Clone(to), slices.Clone(from)}
+	k.sources = append(k.sources, p)
+	return p, err
 }
-
-// last returns what was read last.
-func (k *knownWalk) last() *knownProximities { return &k.sources[len(k.sources)-1] }
 
 // Proximity implements Walker.
 func (k *knownWalk) Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {

@@ -341,8 +341,7 @@ func (s *Scorer) Promising(w World, source ID, nodes []ID, n int) []ID {
 	if !s.config.Words {
 		return nil
 	}
-	near := graph.Out(w.Graph, source)
-	alike := s.config.content().Closeness(w, append([]ID{source}, near[:min(len(near), column.MaxCompared)]...)...)
+	alike := s.contentCloseness(w, source)
 	if alike == nil {
 		return nil
 	}
@@ -355,6 +354,13 @@ func (s *Scorer) Promising(w World, source ID, nodes []ID, n int) []ID {
 		best = append(best, nodes[i])
 	}
 	return best
+}
+
+// contentCloseness returns a function that measures how much the content of a node is like the
+// contents of source and of the nodes that it has links to; nil if these have no content.
+func (s *Scorer) contentCloseness(w World, source ID) func(ID) float32 {
+	near := graph.Out(w.Graph, source)
+	return s.config.content().Closeness(w, append([]ID{source}, near[:min(len(near), column.MaxCompared)]...)...)
 }
 
 // Words reports whether the scores depend on the words of nodes.

@@ -68,7 +68,7 @@ func (l *Krylov) Eigen(ctx context.Context, n, k int) (value []float32, vector b
 	if err != nil {
 		return nil, blas32.General{}, err
 	}
-	order := numbered(len(values))
+	order := Numbers(len(values))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(values[j]), math.Abs(values[i])) })
 	order = order[:min(k, len(order))]
 	turn := Resize(blas32.General{}, len(values), len(order))
@@ -97,14 +97,6 @@ func eigen(of *mat.SymDense) (values []float64, vectors mat.Dense, err error) {
 	}
 	e.VectorsTo(&vectors)
 	return e.Values(nil), vectors, nil
-}
-
-func numbered(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // run fills the basis and the form.

@@ -19,3 +19,12 @@ func Subset(rng *rand.Rand, n, k int) []int {
 	}
 	return slices.Sorted(maps.Keys(chosen))
 }
+
+// Numbers returns the numbers from 0 to n-1, ascending.
+func Numbers(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
