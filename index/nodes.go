@@ -77,9 +77,6 @@ func (r *nodeRecords) at(id ID) node {
 	if c := r.changed.At(id); c.set {
 		return c.node
 	}
-	if r.base == nil {
-		return node{}
-	}
 	return r.base.of(id)
 }
 
@@ -89,11 +86,18 @@ func (r *nodeRecords) set(by *pages.Owner, id ID, n node) { r.changed.Set(by, id
 func (r *nodeRecords) all(n int) iter.Seq2[ID, node] {
 	return func(yield func(ID, node) bool) {
 		for first := ID(0); int(first) < n; first += nodeBlock {
-			if !r.changed.Has(first) && (r.base == nil || !r.base.has(first/nodeBlock)) {
+			records, changed := r.base.block(first/nodeBlock), r.changed.Has(first)
+			if records == nil && !changed {
 				continue
 			}
 			for id := first; id < first+nodeBlock && int(id) < n; id++ {
-				if !yield(id, r.at(id)) {
+				var found node
+				if changed {
+					found = r.at(id)
+				} else {
+					found = decodeNode(records[id%nodeBlock])
+				}
+				if !yield(id, found) {
 					return
 				}
 			}
@@ -162,14 +166,18 @@ func pagedNodes(dir *nodeDirectory, labels int, cache *blockCache) *storedNodes 
 
 // of returns the record of a node.
 func (s *storedNodes) of(id ID) node {
-	no := id / nodeBlock
-	if !s.has(no) {
-		return node{}
-	}
-	if b := *s.At(int(no)); b != nil {
+	if b := s.block(id / nodeBlock); b != nil {
 		return decodeNode(b[id%nodeBlock])
 	}
 	return node{}
+}
+
+// block returns the records of a block, nil if it is not stored or cannot be read.
+func (s *storedNodes) block(no uint32) []uint16 {
+	if s == nil || !s.has(no) {
+		return nil
+	}
+	return *s.At(int(no))
 }
 
 // loadedBytes returns the memory of the records once they are loaded, in bytes.
