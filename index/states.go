@@ -381,6 +381,17 @@ func (c *States) Read(
 	return v, bound, err
 }
 
+// Estimates is Read without the bounds, which takes little time for nodes whose value is 0.
+func (c *States) Estimates(
+	ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID,
+) (v []float64, err error) {
+	err = c.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
+		v, err = sv.Estimates(ctx, g, of.Form, of.Alpha, h, t, at)
+		return withoutPrecision(err)
+	})
+	return v, err
+}
+
 // maxRecentRequests is the maximum number of start vectors in recentRequests; they take less than a
 // megabyte.
 const maxRecentRequests = 1 << 14

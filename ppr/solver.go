@@ -71,26 +71,50 @@ func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, 
 func (sv *Solver) Values(
 	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
 ) (v, bound []float64, err error) {
+	v, bound = make([]float64, len(at)), make([]float64, len(at))
+	err = sv.read(ctx, g, form, alpha, h, t, at, func(q *system, m norms, i int, y, r float64) {
+		v[i], bound[i] = q.value(m, at[i], y, r)
+	})
+	return v, bound, err
+}
+
+// Estimates is Values without the bounds. It takes little time for nodes whose value is 0.
+func (sv *Solver) Estimates(
+	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
+) (v []float64, err error) {
+	v = make([]float64, len(at))
+	err = sv.read(ctx, g, form, alpha, h, t, at, func(q *system, m norms, i int, y, r float64) {
+		if y != 0 || r != 0 {
+			v[i], _ = q.value(m, at[i], y, r)
+		}
+	})
+	return v, err
+}
+
+// read solves for h, and calls f for each of the given nodes with the norms of the residual, the
+// index of the node, and its estimate and residual.
+func (sv *Solver) read(
+	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID, f func(q *system, m norms, i int, y, r float64),
+) error {
 	q, goal, err := checkArgs(g, form, alpha, h, t)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer sv.reset()
 	if err := sv.run(ctx, q, h, goal); err != nil {
-		return nil, nil, err
+		return err
 	}
 	for _, j := range at {
 		if int(j) >= g.NumNodes() {
-			return nil, nil, fmt.Errorf("%w: %d of %d", ErrNode, j, g.NumNodes())
+			return fmt.Errorf("%w: %d of %d", ErrNode, j, g.NumNodes())
 		}
 	}
 	m := sv.residual()
-	v, bound = make([]float64, len(at)), make([]float64, len(at))
 	for i, j := range at {
 		y, r := sv.at(j)
-		v[i], bound[i] = q.value(m, j, asStored(y), r)
+		f(&q, m, i, asStored(y), r)
 	}
-	return v, bound, m.reached(goal)
+	return m.reached(goal)
 }
 
 func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State, error) {

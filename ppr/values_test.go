@@ -3,6 +3,7 @@ package ppr
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -55,6 +56,9 @@ func compareValues(t rapid.TB, g *csr, form Form, h Vector, target Target) {
 		if v[i] != want || bound[i] != certified {
 			t.Fatalf("node %d: %v ± %v, want %v ± %v", j, v[i], bound[i], want, certified)
 		}
+	}
+	if same, err := sv.Estimates(context.Background(), g, form, 0.85, h, target, at); err != nil || !slices.Equal(same, v) {
+		t.Errorf("without bounds: %v, %v, want %v", same, err, v)
 	}
 }
 

@@ -175,8 +175,7 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
 	of := index.StateID{Form: form, Alpha: alpha, Source: source, Coarse: true}
 	if _, ok := w.held[of]; w.Reader == nil && !ok { // a solve is cheaper than a state
-		v, _, err := w.States.Read(ctx, w.View.Graph, of, ppr.Unit(source), w.States.Target(of), at)
-		return v, err
+		return w.States.Estimates(ctx, w.View.Graph, of, ppr.Unit(source), w.States.Target(of), at)
 	}
 	st, err := w.state(ctx, of)
 	if err != nil {
