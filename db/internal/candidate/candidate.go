@@ -42,7 +42,14 @@ func LinkedTo(g *index.Graph, sources ...index.ID) func(index.ID) bool {
 		slices.Sort(to)
 		to = slices.Compact(to)
 	}
+	var ends [1 << 10]bool // whether a node with the same last ten bits is linked, which few are
+	for _, id := range to {
+		ends[id%index.ID(len(ends))] = true
+	}
 	return func(id index.ID) bool {
+		if !ends[id%index.ID(len(ends))] {
+			return false
+		}
 		_, ok := slices.BinarySearch(to, id)
 		return ok
 	}
