@@ -97,17 +97,14 @@ func (p *choiceShard) forward(n *nn.Network, scale *columnScale, all []choice, p
 	at := 0
 	for _, k := range part {
 		c := &all[k]
-		copy(nn.Row(p.x, at), nn.Row(*c.x, c.link))
-		copy(p.x.Data[(at+1)*cols:], c.x.Data[c.from*cols:c.to*cols])
 		end := at + 1 + c.to - c.from
+		scale.read(nn.Rows(p.x, at, at+1), nn.Row(*c.x, c.link))
+		scale.read(nn.Rows(p.x, at+1, end), c.x.Data[c.from*cols:c.to*cols])
 		p.lists = append(p.lists, choiceList{at, end, c.poolWeight})
 		at = end
 	}
 	if rows == 0 {
 		return
-	}
-	if scale != nil {
-		nn.Apply(p.x, scale.mean, scale.factor)
 	}
 	for _, f := range n.Forward(&p.tape, p.x) {
 		p.score = append(p.score, float64(f))
@@ -270,6 +267,15 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 // columnScale scales columns to mean 0 and variance 1: (x - mean) factor. Factor 0 leaves a column
 // out. Constant columns have it.
 type columnScale struct{ mean, factor []float32 }
+
+// read sets x to rows, scaled unless s is nil.
+func (s *columnScale) read(x blas32.General, rows []float32) {
+	if s == nil {
+		copy(x.Data, rows)
+		return
+	}
+	nn.Scaled(x, rows, s.mean, s.factor)
+}
 
 // scaleChoices is the number of choices from whose rows a scale is computed.
 const scaleChoices = 1000

@@ -84,7 +84,7 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 		all = append(all, m)
 	}
 	if v := s.belief.vectors; v != nil {
-		add(v.Closeness(w, source))
+		all = append(all, v.ClosenessOf(w, source, candidates))
 	}
 	all = append(all, nn.Narrow(near.to), nn.Narrow(near.from))
 	if w.Graph.Directed() {

@@ -65,6 +65,11 @@ func Dot(a, b []float32) float32 {
 	return blas32.Dot(vector(a), vector(b[:len(a)]))
 }
 
+// Times computes y = mx.
+func Times(m blas32.General, x, y []float32) {
+	blas32.Gemv(blas.NoTrans, 1, m, vector(x), 0, vector(y))
+}
+
 // Dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of
 // the vectors.
 func Dot64[T float32 | float64](a, b []T) (sum float64) {
@@ -152,11 +157,15 @@ func Standardise(x blas32.General) (mean, factor []float32) {
 }
 
 // Apply scales the columns of x in place: (x - mean) factor.
-func Apply(x blas32.General, mean, factor []float32) {
+func Apply(x blas32.General, mean, factor []float32) { Scaled(x, x.Data, mean, factor) }
+
+// Scaled sets x to rows whose columns are scaled: (rows - mean) factor.
+func Scaled(x blas32.General, rows []float32, mean, factor []float32) {
+	mean, factor = mean[:x.Cols], factor[:x.Cols]
 	for i := range x.Rows {
-		r := Row(x, i)
-		for j := range r {
-			r[j] = (r[j] - mean[j]) * factor[j]
+		to, from := Row(x, i)[:len(mean)], rows[i*x.Stride:][:len(mean)]
+		for j, v := range from {
+			to[j] = (v - mean[j]) * factor[j]
 		}
 	}
 }

@@ -244,24 +244,70 @@ func (v *Vectors) Closeness(w World, source ID) func(ID) float32 {
 			return sum
 		}
 	}
-	s := v.spectrum
-	row, root := s.outOf(w.Graph, source, nn.NewVector(len(s.value)))
-	own, part := entries(nil, row, s.filter[middleRidge]), s.part(w.Graph, source)
-	return func(u ID) float32 {
-		if int(u) < s.in.row.Rows {
-			if y := nn.Dot(own, nn.Row(s.in.row, int(u))); y != 0 {
-				if part != 0 && s.parts[u] == part {
-					return 0
-				}
-				return y * root * s.in.root.Data[u]
-			}
+	c := v.spectrum.closeness(w.Graph, source)
+	return func(u ID) (y float32) {
+		if int(u) < c.in.row.Rows {
+			y = nn.Dot(c.own, nn.Row(c.in.row, int(u)))
 		}
-		if hasRow(s.in.row, u) || s.together(w.Graph, part, u) {
+		return c.of(u, y)
+	}
+}
+
+// ClosenessOf returns how close nodes, which ascend, are to source, as Closeness does. Rows that
+// follow each other take one product.
+func (v *Vectors) ClosenessOf(w World, source ID, nodes []ID) []float32 {
+	close := make([]float32, len(nodes))
+	if v.Knows(w, source) {
+		of := v.Closeness(w, source)
+		for i, u := range nodes {
+			close[i] = of(u)
+		}
+		return close
+	}
+	c := v.spectrum.closeness(w.Graph, source)
+	rows := c.in.row
+	for from := 0; from < len(nodes) && int(nodes[from]) < rows.Rows; {
+		to := from + 1
+		for to < len(nodes) && nodes[to] == nodes[to-1]+1 && int(nodes[to]) < rows.Rows {
+			to++
+		}
+		nn.Times(nn.Rows(rows, int(nodes[from]), int(nodes[to-1])+1), c.own, close[from:to])
+		from = to
+	}
+	for i, u := range nodes {
+		close[i] = c.of(u, close[i])
+	}
+	return close
+}
+
+// closeness is what the spectrum says of a source: see Closeness.
+type closeness struct {
+	*spectrum
+	g    Graph
+	own  []float32 // row of U times the middle filter
+	root float32
+	part byte
+}
+
+func (s *spectrum) closeness(g Graph, source ID) closeness {
+	row, root := s.outOf(g, source, nn.NewVector(len(s.value)))
+	return closeness{s, g, entries(nil, row, s.filter[middleRidge]), root, s.part(g, source)}
+}
+
+// of returns the closeness of a node, given the product of own and its row of V, 0 for a node
+// without a row.
+func (c *closeness) of(u ID, product float32) float32 {
+	if product != 0 {
+		if c.part != 0 && c.parts[u] == c.part {
 			return 0
 		}
-		v, other := s.inOf(w.Graph, u, nn.NewVector(len(s.value)))
-		return nn.Dot(own, v) * root * other
+		return product * c.root * c.in.root.Data[u]
 	}
+	if hasRow(c.in.row, u) || c.together(c.g, c.part, u) {
+		return 0
+	}
+	v, other := c.inOf(c.g, u, nn.NewVector(len(c.value)))
+	return nn.Dot(c.own, v) * c.root * other
 }
 
 // minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.

@@ -330,6 +330,9 @@ func TestVectorsOfBipartiteGraph(t *testing.T) {
 		w := worldOf(c.g, nil)
 		close, rows := c.v.Closeness(w, late), c.v.table(t, w)[int(late)*c.g.NumNodes():]
 		for u := range ID(users) {
+			if several := c.v.ClosenessOf(w, late, []ID{c.at(u)}); several[0] != 0 {
+				t.Fatalf("%s: user %d of a list has closeness %v", name, u, several[0])
+			}
 			if x := rows[c.at(u)]; close(c.at(u)) != 0 || slices.ContainsFunc(x[:spectralLen], func(y float32) bool { return y != 0 }) {
 				t.Fatalf("%s: user %d has closeness %v and %v", name, u, close(c.at(u)), x)
 			}
@@ -365,6 +368,12 @@ func TestNearest(t *testing.T) {
 	for name, w := range map[string]World{"features": worldOf(g, features), "none": worldOf(g, nil)} {
 		v := vectorsFor(t, w, g)
 		of := v.Closeness(w, 3)
+		some := []ID{0, 1, 2, 5, 6, 9, 20, 21, 38, 39}
+		for i, y := range v.ClosenessOf(w, 3, some) {
+			if want := of(some[i]); math.Abs(float64(y-want)) > 1e-6*math.Abs(float64(want)) {
+				t.Errorf("%s: node %d of several is %v close, alone %v", name, some[i], y, want)
+			}
+		}
 		even := func(u ID) bool { return u%2 == 0 }
 		var want []ID
 		for u := range ID(40) {
