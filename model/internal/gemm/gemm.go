@@ -1,5 +1,5 @@
-// Package gemm multiplies small matrices of float32. On processors with AVX2 it is several times as
-// fast as blas32, with the same bits.
+// Package gemm multiplies small matrices of float32. On processors with AVX2, and more so with
+// AVX-512, it is several times as fast as blas32, with the same bits.
 package gemm
 
 import (
@@ -7,9 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Size of a tile of c that the kernel computes, and the most rows of b in a call.
+// Size of a tile of c that a kernel computes, and the most rows of b in a call.
 const (
 	tileRows = 4
+	wideRows = 8
 	tileCols = 16
 	depth    = 256
 )
@@ -33,21 +34,29 @@ func tiles(ta blas.Transpose, by float32, a, b, c blas32.General) {
 	if ta == blas.Trans {
 		down, right = right, down
 	}
-	var scaled [tileRows * depth]float32
+	var scaled [wideRows * depth]float32
 	for first := 0; first < b.Rows; first += depth {
 		n := min(depth, b.Rows-first)
-		for i := 0; i+tileRows <= c.Rows; i += tileRows {
+		for i, rows := 0, wideRows; i+tileRows <= c.Rows; i += rows {
+			if !hasWideKernel || i+wideRows > c.Rows {
+				rows = tileRows
+			}
 			from, down, right := a.Data[i*down+first*right:], down, right
 			if by != 1 {
 				for k := range n {
-					for r := range tileRows {
-						scaled[k*tileRows+r] = by * from[r*down+k*right]
+					for r := range rows {
+						scaled[k*rows+r] = by * from[r*down+k*right]
 					}
 				}
-				from, down, right = scaled[:], 1, tileRows
+				from, down, right = scaled[:], 1, rows
 			}
 			for j := 0; j+tileCols <= c.Cols; j += tileCols {
-				kernel(n, &from[0], down, right, &b.Data[first*b.Stride+j], b.Stride, &c.Data[i*c.Stride+j], c.Stride)
+				by, sum := &b.Data[first*b.Stride+j], &c.Data[i*c.Stride+j]
+				if rows == wideRows {
+					wideKernel(n, &from[0], down, right, by, b.Stride, sum, c.Stride)
+				} else {
+					kernel(n, &from[0], down, right, by, b.Stride, sum, c.Stride)
+				}
 			}
 		}
 	}

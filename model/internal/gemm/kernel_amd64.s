@@ -61,3 +61,65 @@ next:
 	VMOVUPS Y7, 32(R12)
 	VZEROUPPER
 	RET
+
+// WIDE adds the product of a number of op(a) and the row of b in Z8 to a row of the tile.
+#define WIDE(a, row) \
+	VMULPS.BCST a, Z8, Z9  \
+	VADDPS      Z9, row, row
+
+// func wideKernel(n int, a *float32, down, right int, b *float32, strideB int, c *float32, strideC int)
+//
+// The 8 rows of the tile are in Z0 to Z7.
+TEXT ·wideKernel(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ down+16(FP), R13
+	MOVQ right+24(FP), BX
+	MOVQ b+32(FP), DI
+	MOVQ strideB+40(FP), DX
+	MOVQ c+48(FP), R8
+	MOVQ strideC+56(FP), R9
+	SHLQ $2, R13               // in bytes
+	SHLQ $2, BX
+	SHLQ $2, DX
+	SHLQ $2, R9
+	LEAQ (R13)(R13*2), AX
+	LEAQ (SI)(R13*4), R12      // row 4 of op(a)
+	LEAQ (R9)(R9*2), R10
+	LEAQ (R8)(R9*4), R11       // row 4 of c
+
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8)(R9*1), Z1
+	VMOVUPS (R8)(R9*2), Z2
+	VMOVUPS (R8)(R10*1), Z3
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(R9*1), Z5
+	VMOVUPS (R11)(R9*2), Z6
+	VMOVUPS (R11)(R10*1), Z7
+
+next:
+	VMOVUPS (DI), Z8
+	WIDE((SI), Z0)
+	WIDE((SI)(R13*1), Z1)
+	WIDE((SI)(R13*2), Z2)
+	WIDE((SI)(AX*1), Z3)
+	WIDE((R12), Z4)
+	WIDE((R12)(R13*1), Z5)
+	WIDE((R12)(R13*2), Z6)
+	WIDE((R12)(AX*1), Z7)
+	ADDQ BX, SI
+	ADDQ BX, R12
+	ADDQ DX, DI
+	DECQ CX
+	JNZ  next
+
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, (R8)(R9*1)
+	VMOVUPS Z2, (R8)(R9*2)
+	VMOVUPS Z3, (R8)(R10*1)
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(R9*1)
+	VMOVUPS Z6, (R11)(R9*2)
+	VMOVUPS Z7, (R11)(R10*1)
+	VZEROUPPER
+	RET
