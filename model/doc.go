@@ -104,7 +104,7 @@
 //	forecast_learn, gate_learn, relation_learn, relation_start_learn
 //	codec                               a model as a document
 //	model                               the learner
-//	scorer, retrieve, walk              answers and their parts
+//	scorer, retrieve, near, walk        answers and their parts
 //	choice, relation_blend              learning to rank choices; weights of scores
 //	belief, ranker, relation,           the parts of the default
 //	relation_scores, relation_start

@@ -30,24 +30,49 @@ func perPair(score func(s *Scorer, w World, p Pair) float64) ranking {
 	}
 }
 
-// overlap returns the ranking by a number of the common neighbours. The number of a pair must be
-// the sum of the numbers of its common neighbours.
-func overlap(of func(column.Overlap) float64) ranking {
-	each := perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
-	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
-		t := s.scratch()
-		defer s.release(t)
-		targets := t.Targets(pairs)
-		if !ascendFromOne(pairs) || !t.common.Pays(w.Graph, pairs[0].Source, targets) {
-			return each(ctx, s, w, pairs, scores)
-		}
-		sums, err := t.common.Sum(ctx, w.Graph, pairs[0].Source, targets, of)
-		for i, x := range sums {
-			scores[i].Exploit = x
-		}
+// overlap scores pairs by the sum of a number over their common neighbours.
+type overlap struct {
+	number column.Number // positive
+	// score returns the score of a pair with a sum, which is positive if the sum is; nil: the sum.
+	score func(g Graph, p Pair, sum float64) float64
+}
+
+// rank is a [ranking].
+func (o *overlap) rank(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
+	if err := o.sum(ctx, s, w, pairs, scores); err != nil || o.score == nil {
 		return err
 	}
+	for i, p := range pairs {
+		scores[i].Exploit = o.score(w.Graph, p, scores[i].Exploit)
+	}
+	return nil
 }
+
+// sum fills the scores with the sums.
+func (o *overlap) sum(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
+	t := s.scratch()
+	defer s.release(t)
+	targets := t.Targets(pairs)
+	if !ascendFromOne(pairs) || !t.common.Pays(w.Graph, pairs[0].Source, targets) {
+		each := perPair(func(_ *Scorer, w World, p Pair) float64 { return column.SumOf(w.Graph, p, o.number) })
+		return each(ctx, s, w, pairs, scores)
+	}
+	sums, err := t.common.Sum(ctx, w.Graph, pairs[0].Source, targets, o.number)
+	for i, x := range sums {
+		scores[i].Exploit = x
+	}
+	return err
+}
+
+// one counts common neighbours.
+func one(float64) float64 { return 1 }
+
+// adamicAdar is the number of a common neighbour of Adamic and Adar, Social Networks 25 (2003).
+func adamicAdar(degree float64) float64 { return 1 / math.Log(degree) }
+
+// resourceAllocation is the number of a common neighbour of Zhou, Lü and Zhang, Eur. Phys. J. B 71
+// (2009).
+func resourceAllocation(degree float64) float64 { return 1 / degree }
 
 // ascendFromOne reports whether all pairs have one source, and their targets ascend.
 func ascendFromOne(pairs []Pair) bool {
@@ -68,9 +93,8 @@ func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
 
 // jaccard is the number of common neighbours divided by the number of neighbours out of the source
 // or into the target (Jaccard, 1901). Source and target themselves are not counted.
-func jaccard(_ *Scorer, w World, p Pair) float64 {
-	common := column.OverlapOf(w.Graph, p).Common
-	from, to := graph.Out(w.Graph, p.Source), graph.In(w.Graph, p.Target)
+func jaccard(g Graph, p Pair, common float64) float64 {
+	from, to := graph.Out(g, p.Source), graph.In(g, p.Target)
 	all := float64(column.CountWithout(from, p.Source, p.Target)+column.CountWithout(to, p.Source, p.Target)) - common
 	if all == 0 {
 		return 0

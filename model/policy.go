@@ -1,7 +1,8 @@
 package model
 
 import (
-	"kith/model/internal/column"
+	"slices"
+
 	"kith/model/nn"
 )
 
@@ -14,7 +15,8 @@ type policy struct {
 	believes   bool          // f1 is a belief, not a network
 	explores   bool          // f2 estimates the residual of f1
 	propagates bool          // the estimates are start values of a walk
-	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
+	overlap    *overlap      // formula of a policy that counts common neighbours
+	rank       ranking       // formula of another policy that does not learn; nil if only the walk ranks
 	adjust     func(*config) // changes the values of a preset; nil: no changes
 }
 
@@ -23,23 +25,24 @@ var policies = [...]policy{
 	{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, adjust: adjustDefault},
 	{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 	{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
-	{name: "common_neighbors", about: "the number of common neighbours", rank: overlap(func(o column.Overlap) float64 { return o.Common })},
-	{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: overlap(func(o column.Overlap) float64 { return o.Adamic })},
-	{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: overlap(func(o column.Overlap) float64 { return o.Resource })},
+	{name: "common_neighbors", about: "the number of common neighbours", overlap: &overlap{number: one}},
+	{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", overlap: &overlap{number: adamicAdar}},
+	{name: "resource_allocation", about: "common neighbours, each by 1 / degree", overlap: &overlap{number: resourceAllocation}},
 	{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
-	{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
+	{name: "jaccard", about: "the share of neighbours that are common", overlap: &overlap{one, jaccard}},
 	{name: "katz", about: "walks up to length, beta for each edge", rank: katz, adjust: adjustKatz},
 	{name: "ppr", about: "personalised PageRank from the source", propagates: true, adjust: adjustPageRank},
 	{name: "random", about: "a random order", rank: perPair(uniform)},
 }
 
+// heuristics are the names of the policies that do not learn.
+var heuristics = namesOf(func(p policy) bool { return !p.learns })
+
 // Policies returns the names that Spec.Policy accepts.
 func Policies() []string { return namesOf(func(policy) bool { return true }) }
 
 // Heuristics returns the names of the policies that do not learn. New accepts them for any graph.
-func Heuristics() []string {
-	return namesOf(func(p policy) bool { return !p.learns })
-}
+func Heuristics() []string { return slices.Clone(heuristics) }
 
 func namesOf(keep func(policy) bool) (names []string) {
 	for _, p := range policies {

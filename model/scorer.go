@@ -224,6 +224,8 @@ func checkPairs(w World, pairs []Pair) error {
 // time.
 func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	switch {
+	case s.policy.overlap != nil:
+		return s.policy.overlap.rank(ctx, s, w, pairs, scores)
 	case s.policy.rank != nil:
 		return s.policy.rank(ctx, s, w, pairs, scores)
 	case !s.policy.learns:

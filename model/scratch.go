@@ -17,6 +17,8 @@ import (
 type scratch struct {
 	column.Reader                   // graph around the pairs
 	common        column.Common     // common neighbours of the pairs
+	near          column.Near       // nodes two edges from a source
+	best          []Ranked          // of these
 	walks         []float64         // weight of the walks of three edges to each target; -1: not counted
 	net           nn.Tape           // pass of a network
 	times         timeScratch       // pass of a forecast

@@ -21,13 +21,16 @@ func drawMesh(t *rapid.T) *mesh {
 	return g
 }
 
-func TestOverlap(t *testing.T) {
+// numbers are the numbers of common neighbours that policies sum.
+var numbers = []column.Number{one, adamicAdar, resourceAllocation}
+
+func TestSumOf(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		v := ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "v"))
 		c := ID(rapid.IntRange(0, len(g.Succ)-1).Draw(t, "c"))
-		var want column.Overlap
+		var want [3]float64
 		for w := range ID(len(g.Succ)) {
 			if w == v || w == c || !slices.Contains(g.Succ[v], w) || !slices.Contains(g.Succ[w], c) {
 				continue
@@ -37,13 +40,14 @@ func TestOverlap(t *testing.T) {
 				d += float64(len(g.Pred[w]))
 			}
 			d = max(d, 2)
-			want.Common++
-			want.Adamic += 1 / math.Log(d)
-			want.Resource += 1 / d
+			for i, x := range []float64{1, 1 / math.Log(d), 1 / d} {
+				want[i] += x
+			}
 		}
-		got := column.OverlapOf(g, Pair{Source: v, Target: c})
-		if got.Common != want.Common || math.Abs(got.Adamic-want.Adamic) > 1e-12 || math.Abs(got.Resource-want.Resource) > 1e-12 {
-			t.Fatalf("overlap of %d and %d is %+v, want %+v", v, c, got, want)
+		for i, number := range numbers {
+			if got := column.SumOf(g, Pair{Source: v, Target: c}, number); math.Abs(got-want[i]) > 1e-12 {
+				t.Fatalf("number %d of %d and %d is %v, want %v", i, v, c, got, want[i])
+			}
 		}
 	})
 }
@@ -68,16 +72,13 @@ func TestCommon(t *testing.T) {
 		for i, v := range targets {
 			ids[i] = ID(v)
 		}
-		for _, number := range []func(column.Overlap) float64{
-			func(o column.Overlap) float64 { return o.Common }, func(o column.Overlap) float64 { return o.Adamic },
-			func(o column.Overlap) float64 { return o.Resource },
-		} {
+		for _, number := range numbers {
 			sums, err := c.Sum(context.Background(), far, source, ids, number)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range ids {
-				if want := number(column.OverlapOf(far, Pair{Source: source, Target: v})); sums[i] != want {
+				if want := column.SumOf(far, Pair{Source: source, Target: v}, number); sums[i] != want {
 					t.Fatalf("%d and %d: %v, want %v", source, v, sums[i], want)
 				}
 			}

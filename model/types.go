@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -85,4 +86,21 @@ type Score struct {
 	// Bound is a certified bound of the error of Score, given the contexts: numerical for a walk,
 	// by truncation for katz. +Inf means that no bound is known.
 	Bound float64
+}
+
+// Ranked is a node with its score.
+type Ranked struct {
+	Node  ID
+	Score float64
+}
+
+// compare orders nodes by score, the highest first, and equal ones by node.
+func (r Ranked) compare(o Ranked) int {
+	switch {
+	case r.Score > o.Score:
+		return -1
+	case r.Score < o.Score:
+		return 1
+	}
+	return cmp.Compare(r.Node, o.Node)
 }

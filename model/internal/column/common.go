@@ -7,6 +7,15 @@ import (
 	"kith/model/internal/graph"
 )
 
+// Number is a number of a common neighbour, which depends on its degree.
+type Number func(degree float64) float64
+
+// SumOf returns the sum of a number over the common neighbours of a pair.
+func SumOf(g graph.Graph, p graph.Pair, number Number) (sum float64) {
+	eachCommon(p, graph.Out(g, p.Source), graph.In(g, p.Target), func(w graph.ID) { sum += number(degree(g, w)) })
+	return sum
+}
+
 // Common sums a number of the common neighbours of a source and each of many targets. It follows
 // the paths of two edges from the source once, instead of intersecting the rows of each pair. It
 // reuses its memory.
@@ -21,7 +30,7 @@ type Common struct {
 // are intersected, for each entry of the shorter one.
 const pathsPerEntry = 4
 
-// Pays reports whether Sum takes less time than OverlapOf for each target, as far as lengths of
+// Pays reports whether Sum takes less time than SumOf for each target, as far as lengths of
 // rows tell.
 func (c *Common) Pays(g graph.Graph, source graph.ID, targets []graph.ID) bool {
 	out := graph.Out(g, source)
@@ -37,11 +46,9 @@ func (c *Common) Pays(g graph.Graph, source graph.ID, targets []graph.ID) bool {
 	return true
 }
 
-// Sum returns number(OverlapOf(source, target)) for each target, bit for bit. number must be a sum
-// over the common neighbours. The targets must ascend. The result is valid until the next call.
-func (c *Common) Sum(
-	ctx context.Context, g graph.Graph, source graph.ID, targets []graph.ID, number func(Overlap) float64,
-) ([]float64, error) {
+// Sum returns SumOf of each target, bit for bit. The targets must ascend. The result is valid until
+// the next call.
+func (c *Common) Sum(ctx context.Context, g graph.Graph, source graph.ID, targets []graph.ID, number Number) ([]float64, error) {
 	c.mark(targets)
 	paths := pathsPerCheck // since the last check
 	for _, w := range graph.Out(g, source) {
@@ -55,7 +62,7 @@ func (c *Common) Sum(
 				return nil, err
 			}
 		}
-		x := number(overlapAt(g, w))
+		x := number(degree(g, w))
 		for _, u := range next {
 			at := u - c.first
 			if int(at/64) >= len(c.member) {

@@ -48,7 +48,7 @@ func TestHubs(t *testing.T) {
 		r := Reader{To: make([]float64, len(pairs)), From: make([]float64, len(pairs))}
 		for i, p := range pairs {
 			l := r.PairStats(g, pairs, i)
-			if want := OverlapOf(g, p); l.Overlap != want {
+			if want := overlapOfRows(g, p, graph.Out(g, p.Source), graph.In(g, p.Target)); l.Overlap != want {
 				t.Errorf("%d hubs, pair %v: overlap %v, want %v", hubs, p, l.Overlap, want)
 			}
 			// All but the hubs among the first in-neighbours of the target are reached from one

@@ -30,28 +30,30 @@ type Overlap struct {
 	square   float64 // Σ 1/degree² of w
 }
 
-// OverlapOf computes the overlap of v and c. The degree of a node is its number of neighbours, in
-// both directions on a directed graph. v and c are not counted as common neighbours, even if they
-// have loops.
-func OverlapOf(g graph.Graph, p graph.Pair) Overlap {
-	return overlapOfRows(g, p, graph.Out(g, p.Source), graph.In(g, p.Target))
-}
-
 // overlapOfRows computes the overlap of two given rows, one of each end.
 func overlapOfRows(g graph.Graph, p graph.Pair, from, to []graph.ID) (o Overlap) {
-	Intersect(from, to, func(w graph.ID) {
-		if w == p.Source || w == p.Target {
-			return
-		}
-		o.add(overlapAt(g, w))
-	})
+	eachCommon(p, from, to, func(w graph.ID) { o.add(overlapAt(g, w)) })
 	return o
 }
 
 // overlapAt returns the overlap of a pair with the single common neighbour w.
 func overlapAt(g graph.Graph, w graph.ID) Overlap {
-	d := float64(max(neighbors(g, w), 2)) // the degree is 1 if both ends are the same node
+	d := degree(g, w)
 	return Overlap{1, 1 / math.Log(d), 1 / d, 1 / (d * d)}
+}
+
+// degree returns the degree of a common neighbour: its number of neighbours, in both directions on
+// a directed graph. It is at least 2, also if both ends of the pair are the same node.
+func degree(g graph.Graph, w graph.ID) float64 { return float64(max(neighbors(g, w), 2)) }
+
+// eachCommon calls each for the common neighbours of a pair, given a row of each end. The ends are
+// none, even if they have loops.
+func eachCommon(p graph.Pair, from, to []graph.ID, each func(graph.ID)) {
+	Intersect(from, to, func(w graph.ID) {
+		if w != p.Source && w != p.Target {
+			each(w)
+		}
+	})
 }
 
 func (o *Overlap) add(other Overlap) {
