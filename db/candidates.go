@@ -304,6 +304,11 @@ type absent struct {
 	missing int // listed after EXCEPT or INTERSECT, but not in the graph
 }
 
+// twoSteps reports whether c is NEIGHBORS(2) with steps along all edges.
+func (c Candidates) twoSteps() bool {
+	return c.kind == byHops && c.n == 2 && c.via == nil && c.within == 0 && c.where == nil
+}
+
 // candidates resolves a set to ids, ascending, at the time now of a question about a relation.
 func (tx *Tx) candidates(
 	ctx context.Context, a about, now int64, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,

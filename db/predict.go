@@ -108,12 +108,15 @@ type Prediction struct {
 
 const defaultTop = 10
 
+// most returns the maximum number of links, which is negative for all.
+func (p *PredictOptions) most() int { return cmp.Or(p.Top, defaultTop) }
+
 // top returns how many of n links are requested.
 func (p *PredictOptions) top(n int) int {
 	if p.Top < 0 {
 		return n
 	}
-	return min(cmp.Or(p.Top, defaultTop), n)
+	return min(p.most(), n)
 }
 
 // Predict ranks candidates in a transaction of its own. See [Tx.Predict].
@@ -127,11 +130,75 @@ func (db *DB) Predict(ctx context.Context, p PredictOptions) (*Prediction, error
 // an invalid option, and ErrTooLarge for a policy that takes more memory than the graph leaves, and
 // for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p PredictOptions) (*Prediction, error) {
-	q, err := tx.prepare(ctx, p)
+	_, answer, err := tx.predict(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return q.answer(ctx, tx, &p)
+	return answer()
+}
+
+// predict prepares a prediction. It returns the memory that the answer takes, in bytes, and a
+// function that computes the answer.
+func (tx *Tx) predict(ctx context.Context, p PredictOptions) (bytes int64, answer func() (*Prediction, error), err error) {
+	q, err := tx.resolve(ctx, p)
+	if err != nil {
+		return 0, nil, err
+	}
+	best, near := q.rankNear(tx, &p)
+	if err = ctx.Err(); err == nil && !near {
+		err = q.find(ctx, tx, &p)
+	}
+	if err == nil {
+		err = q.fits(tx, &p)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return answerBytes(&p, q.ranking.Candidates), func() (*Prediction, error) {
+		if near {
+			return q.list(tx, best), nil
+		}
+		return q.answer(ctx, tx, &p)
+	}, nil
+}
+
+// rankNear ranks the candidates while it finds them, if they are those of NEIGHBORS(2) and the
+// policy counts common neighbours. It reports whether it did.
+func (q *question) rankNear(tx *Tx, p *PredictOptions) (best []model.Ranked, ok bool) {
+	if len(q.start.Node) > 1 || q.about.named || q.about.factors != nil || !q.among.twoSteps() {
+		return nil, false
+	}
+	source, linked := q.start.Node[0], 0
+	var skip func(index.ID) bool
+	if excluded := tx.excluded(source); excluded != nil {
+		skip = func(id index.ID) bool {
+			if !excluded(id) {
+				return false
+			}
+			linked++
+			return true
+		}
+	}
+	best, n, ok := q.scorer.RankNear(q.walk.World(), source, p.most(), skip)
+	if !ok {
+		return nil, false
+	}
+	to, _ := tx.view().Graph.Out(source)
+	if linked += len(to); tx.linkedTo(source)(source) {
+		linked-- // a loop
+	}
+	q.ranking.Candidates, q.ranking.Linked = n, linked
+	return best, true
+}
+
+// list makes the ranking from ranked candidates.
+func (q *question) list(tx *Tx, best []model.Ranked) *Prediction {
+	r := q.ranking
+	r.Links = make([]Link, len(best))
+	for i, b := range best {
+		r.Links[i] = Link{Target: tx.key(b.Node), Rank: i + 1, Score: b.Score, Exploit: b.Score, Certain: true}
+	}
+	return r
 }
 
 // answer scores the candidates and makes the ranking.
@@ -239,6 +306,7 @@ type question struct {
 	candidates []index.ID
 	scorer     *model.Scorer
 	walk       *walk.Walker
+	near       *walk.Walker // of the candidates
 	world      *model.World // in which retrieved candidates are scored; nil: they were not retrieved
 	ranking    *Prediction  // without the links
 }
@@ -273,7 +341,20 @@ func (tx *Tx) clock(at, now time.Time) int64 {
 	return tx.db.opts.Now().Unix()
 }
 
+// prepare resolves a prediction and finds its candidates.
 func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) {
+	q, err := tx.resolve(ctx, p)
+	if err == nil {
+		err = q.find(ctx, tx, &p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return q, q.fits(tx, &p)
+}
+
+// resolve resolves a prediction, except for its candidates.
+func (tx *Tx) resolve(ctx context.Context, p PredictOptions) (*question, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
@@ -301,11 +382,10 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	}
 	v := tx.view()
 	q := &question{start: start, about: on, relation: p.Relation, walk: on.walker(start.Node[0], p.NoCache, p.Epsilon)}
-	near := q.walk
-	if on.named {
-		near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)
+	if q.near = q.walk; on.named {
+		q.near = weighted.walker(start.Node[0], p.NoCache, p.Epsilon)
 		q.walk.Found = new(model.Found)
-		near.Typed, near.Head, near.Found = q.walk.Typed, q.walk.Head, q.walk.Found
+		q.near.Typed, q.near.Head, q.near.Found = q.walk.Typed, q.walk.Head, q.walk.Found
 	}
 	q.walk.Exact = p.UntilCertain
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
@@ -328,16 +408,31 @@ func (tx *Tx) prepare(ctx context.Context, p PredictOptions) (*question, error) 
 	if p.Among.kind == byDefault && q.among.kind == byEvidence {
 		q.among.n = max(q.among.n, min(p.Top, mostDefault))
 	}
+	return q, nil
+}
+
+// find finds the candidates.
+func (q *question) find(ctx context.Context, tx *Tx, p *PredictOptions) (err error) {
 	var out absent
-	if q.candidates, out, err = tx.candidates(ctx, on, tx.clock(p.At, p.Now), start, q.among, q.scorer, near); err != nil {
-		return nil, err
+	if q.candidates, out, err = tx.candidates(ctx, q.about, tx.clock(p.At, p.Now), q.start, q.among, q.scorer, q.near); err != nil {
+		return err
 	}
 	n := len(q.candidates)
 	q.ranking.Candidates, q.ranking.Linked, q.ranking.Missing = n, out.linked, out.missing
 	if p.UntilCertain {
 		q.walk.Accept = walk.CertainTop(p.top(n))
 	}
-	return q, tx.db.fitsWork("ranking "+words.Count(n, "candidate"), answerBytes(&p, n))
+	return nil
+}
+
+// fits returns ErrTooLarge for an answer that takes too much memory.
+func (q *question) fits(tx *Tx, p *PredictOptions) error {
+	n := q.ranking.Candidates
+	bytes := answerBytes(p, n)
+	if bytes <= tx.db.opts.memory(workPart) { // most answers do; the text of an error takes time
+		return nil
+	}
+	return tx.db.fitsWork("ranking "+words.Count(n, "candidate"), bytes)
 }
 
 // answerBytes returns the memory that an answer takes that ranks n candidates, in bytes.
@@ -401,14 +496,7 @@ func (tx *Tx) PredictEach(ctx context.Context, questions iter.Seq[PredictOptions
 			}
 		}
 	}
-	prepare := func(ctx context.Context, p PredictOptions) (bytes int64, answer func() (*Prediction, error), err error) {
-		q, err := tx.prepare(ctx, p)
-		if err != nil {
-			return 0, nil, err
-		}
-		return answerBytes(&p, len(q.candidates)), func() (*Prediction, error) { return q.answer(ctx, tx, &p) }, nil
-	}
-	return parallel.Answers(ctx, questions, tx.db.opts.memory(workPart), prepare)
+	return parallel.Answers(ctx, questions, tx.db.opts.memory(workPart), tx.predict)
 }
 
 // withNow gives questions the present time and keeps them from using the cache, so that all answers
