@@ -35,14 +35,15 @@ var policies = [...]policy{
 	{name: "random", about: "a random order", rank: perPair(uniform)},
 }
 
-// heuristics are the names of the policies that do not learn.
-var heuristics = namesOf(func(p policy) bool { return !p.learns })
+// heuristics are the names of the policies that do not learn. The slice has no spare capacity.
+var heuristics = slices.Clip(namesOf(func(p policy) bool { return !p.learns }))
 
 // Policies returns the names that Spec.Policy accepts.
 func Policies() []string { return namesOf(func(policy) bool { return true }) }
 
 // Heuristics returns the names of the policies that do not learn. New accepts them for any graph.
-func Heuristics() []string { return slices.Clone(heuristics) }
+// The caller must not modify the slice.
+func Heuristics() []string { return heuristics }
 
 func namesOf(keep func(policy) bool) (names []string) {
 	for _, p := range policies {
