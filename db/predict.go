@@ -144,22 +144,18 @@ func (tx *Tx) predict(ctx context.Context, p PredictOptions) (bytes int64, answe
 	if err != nil {
 		return 0, nil, err
 	}
-	best, near := q.rankNear(tx, &p)
-	if err = ctx.Err(); err == nil && !near {
+	if best, ok := q.rankNear(tx, &p); ok {
+		answer = func() (*Prediction, error) { return q.list(tx, best), nil }
+		err = ctx.Err()
+	} else {
+		kept := p // if answer held p, p would be allocated for the other answers too
+		answer = func() (*Prediction, error) { return q.answer(ctx, tx, &kept) }
 		err = q.find(ctx, tx, &p)
 	}
 	if err == nil {
 		err = q.fits(tx, &p)
 	}
-	if err != nil {
-		return 0, nil, err
-	}
-	return answerBytes(&p, q.ranking.Candidates), func() (*Prediction, error) {
-		if near {
-			return q.list(tx, best), nil
-		}
-		return q.answer(ctx, tx, &p)
-	}, nil
+	return answerBytes(&p, q.ranking.Candidates), answer, err
 }
 
 // rankNear ranks the candidates while it finds them, if they are those of NEIGHBORS(2) and the
@@ -184,8 +180,8 @@ func (q *question) rankNear(tx *Tx, p *PredictOptions) (best []model.Ranked, ok 
 		return nil, false
 	}
 	to, _ := tx.view().Graph.Out(source)
-	if linked += len(to); tx.linkedTo(source)(source) {
-		linked-- // a loop
+	if linked += len(to); slices.Contains(to, source) { // a loop
+		linked--
 	}
 	q.ranking.Candidates, q.ranking.Linked = n, linked
 	return best, true

@@ -101,8 +101,8 @@ type Row struct {
 
 // Writer writes rows.
 type Writer interface {
-	Write([]Row) error
-	Close() error // completes the output
+	Write([]Row) error // must not keep the rows
+	Close() error      // completes the output
 }
 
 // Report describes a run.
@@ -259,11 +259,12 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, p
 	if t.listed != nil {
 		done.Notes = t.listed.notes
 	}
+	var rows []Row // reused
 	for r, err := range t.tx.PredictEach(ctx, t.questions(before)) {
 		if err != nil {
 			return err
 		}
-		rows := t.rows(r)
+		rows = t.rows(rows[:0], r)
 		if err := write(rows); err != nil {
 			return err
 		}
@@ -277,10 +278,9 @@ func (t *task) run(ctx context.Context, done *Report, write func([]Row) error, p
 	return nil
 }
 
-// rows returns the links of a ranking that the filter keeps, up to the number that the question
+// rows appends the links of a ranking that the filter keeps, up to the number that the question
 // limits.
-func (t *task) rows(r *db.Prediction) []Row {
-	rows := make([]Row, 0, min(len(r.Links), t.most()))
+func (t *task) rows(rows []Row, r *db.Prediction) []Row {
 	for i := range r.Links {
 		l := &r.Links[i]
 		if len(rows) == t.most() {
