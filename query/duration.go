@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"kith/db"
@@ -11,13 +12,15 @@ import (
 )
 
 // longPart matches a number of days or weeks.
-var longPart = regexp.MustCompile(`([0-9]*\.?[0-9]+|[0-9]+\.)([dw])`)
+var longPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([0-9]*\.?[0-9]+|[0-9]+\.)([dw])`)
+})
 
 // ParseDuration parses a duration as [time.ParseDuration] does, and with days (d) and weeks (w) of
 // 24 hours a day: "7d", "1d12h", "1.5w". It returns [db.ErrInput] for other text.
 func ParseDuration(text string) (time.Duration, error) {
-	hours := longPart.ReplaceAllStringFunc(text, func(part string) string {
-		m := longPart.FindStringSubmatch(part)
+	hours := longPart().ReplaceAllStringFunc(text, func(part string) string {
+		m := longPart().FindStringSubmatch(part)
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
 			return part

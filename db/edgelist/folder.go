@@ -212,16 +212,12 @@ func typedParts(folder fs.FS, raw string, relations []string) (parts []Part, err
 	return parts, nil
 }
 
-// namesOfNodes and namesOfRelations match the files of the folder mapping whose first column has
-// the numbers of nodes, perhaps of a type, or of relations.
-var (
-	namesOfNodes     = regexp.MustCompile(`^(?:(\w+)_)?(?:node|ent)idx2\w+\.csv(?:\.gz)?$`)
-	namesOfRelations = regexp.MustCompile(`^rel(?:type|idx)2\w+\.csv(?:\.gz)?$`)
-)
-
 // withNames returns the parts with the names of nodes and of relations that the folder mapping has,
 // and the names of the files that were read.
 func withNames(folder fs.FS, parts []Part) (named []Part, read []string, err error) {
+	// In these files the first column has the numbers of nodes, perhaps of a type, or of relations.
+	namesOfNodes := regexp.MustCompile(`^(?:(\w+)_)?(?:node|ent)idx2\w+\.csv(?:\.gz)?$`)
+	namesOfRelations := regexp.MustCompile(`^rel(?:type|idx)2\w+\.csv(?:\.gz)?$`)
 	files, _ := entries(folder, "mapping") // there may be no such folder
 	for _, file := range files {
 		name := path.Join("mapping", file)

@@ -18,11 +18,11 @@ const (
 )
 
 // values are the parts of a statement that do not belong to its shape.
-var values = regexp.MustCompile(`'[^']*'?|[0-9][0-9.]*`)
+var values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'?|[0-9][0-9.]*`) })
 
 // shapeOf returns a statement without its values.
 func shapeOf(statement string) string {
-	return values.ReplaceAllString(statement[:min(len(statement), maxShape)], "?")
+	return values().ReplaceAllString(statement[:min(len(statement), maxShape)], "?")
 }
 
 // of returns how long a statement of a shape takes; 0 means unknown.

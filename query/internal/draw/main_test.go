@@ -151,3 +151,21 @@ func inBox(p *Picture) error {
 	}
 	return nil
 }
+
+// Escape replaces what xml.EscapeText replaces.
+func TestEscape(t *testing.T) {
+	t.Parallel()
+	check := func(text string) {
+		var want strings.Builder
+		if err := xml.EscapeText(&want, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := escape(text); got != want.String() {
+			t.Errorf("%q: got %q, want %q", text, got, want.String())
+		}
+	}
+	for r := rune(0); r < 0x11000; r++ {
+		check(string(r))
+	}
+	check("a\xff<\xc3&b\xed\xa0\x80\ufffd")
+}

@@ -3,13 +3,13 @@ package draw
 import (
 	"bufio"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"kith/db"
 )
@@ -140,9 +140,17 @@ func number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*100)/100+0, 'f', -1, 64)
 }
 
-// escape returns a text as XML. Characters that XML cannot hold are replaced.
+// escape returns a text as XML, as xml.EscapeText does. Characters that XML cannot hold are
+// replaced. This package does not import encoding/xml, because each process would make the tables
+// of that package when it starts.
 func escape(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail
-	return b.String()
+	return escapes.Replace(strings.Map(func(r rune) rune {
+		if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}, text))
 }
+
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;",
+	"\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;")

@@ -1,9 +1,9 @@
 package parse
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"kith/db/words"
 )
@@ -91,11 +91,18 @@ func TermsOf(grammar string) (used []Term) {
 	return used
 }
 
-var smallWord, capitalWord = regexp.MustCompile(`\b[a-z]+\b`), regexp.MustCompile(`\b[A-Z]+\b`)
-
 // smallWords returns the words of a grammar that are terms.
-func smallWords(grammar string) []string {
-	return smallWord.FindAllString(grammar, -1)
+func smallWords(grammar string) []string { return wordsOf(grammar, 'a', 'z') }
+
+// capitalWords returns the words of a grammar that are keywords.
+func capitalWords(grammar string) []string { return wordsOf(grammar, 'A', 'Z') }
+
+// wordsOf returns the words whose letters are all between two letters.
+func wordsOf(grammar string, first, last rune) []string {
+	all := strings.FieldsFunc(grammar, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(all, func(word string) bool {
+		return strings.ContainsFunc(word, func(r rune) bool { return r < first || r > last })
+	})
 }
 
 // String returns the grammar of the term with its note.
@@ -111,10 +118,10 @@ func (t Term) String() string {
 func Keywords() []string {
 	var words []string
 	for _, h := range forms {
-		words = append(words, capitalWord.FindAllString(h.Grammar, -1)...)
+		words = append(words, capitalWords(h.Grammar)...)
 	}
 	for _, t := range terms {
-		words = append(words, capitalWord.FindAllString(t.Grammar, -1)...)
+		words = append(words, capitalWords(t.Grammar)...)
 	}
 	slices.Sort(words)
 	return slices.Compact(words)

@@ -3,6 +3,7 @@ package parse
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,6 +166,18 @@ func TestParseLimits(t *testing.T) {
 		if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.HasPrefix(got, tt.want)) {
 			t.Errorf("%s: got %.200s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// Words are as long as possible, and their letters are all small or all capitals.
+func TestWordsOf(t *testing.T) {
+	t.Parallel()
+	const grammar = "TOP n [WITH max_age, n2] 'text' Any {X|y}... 7 end"
+	if got, want := smallWords(grammar), []string{"n", "text", "y", "end"}; !slices.Equal(got, want) {
+		t.Errorf("small words: got %q, want %q", got, want)
+	}
+	if got, want := capitalWords(grammar), []string{"TOP", "WITH", "X"}; !slices.Equal(got, want) {
+		t.Errorf("capital words: got %q, want %q", got, want)
 	}
 }
 
