@@ -54,6 +54,30 @@ func facebook(b *testing.B) *db.DB {
 	return g
 }
 
+// BenchmarkInsert measures durable commits of one and of many edges that lead from 5,000 nodes to
+// new ones.
+func BenchmarkInsert(b *testing.B) {
+	ctx := context.Background()
+	for _, edges := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("edges=%d", edges), func(b *testing.B) {
+			b.ReportAllocs()
+			g := dbtest.Open(b, nil)
+			next := 0
+			for b.Loop() {
+				must(b, g.Update(ctx, func(tx *db.Tx) error {
+					for range edges {
+						next++
+						if err := tx.AddEdge(next%5000, 10_000+next); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+			}
+		})
+	}
+}
+
 // BenchmarkCold opens a graph of 237 relations, and answers its first question or, where it says
 // warm, further ones about other nodes.
 func BenchmarkCold(b *testing.B) {

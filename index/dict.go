@@ -140,10 +140,20 @@ func (d *dict) key(id ID) Key {
 func (d *dict) add(keys []Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.added = withRoom(d.added, len(keys))
 	for _, k := range keys {
 		d.ids[k] = ID(d.n + len(d.added))
 		d.added = append(d.added, k)
 	}
+}
+
+// withRoom returns a list with room for n more items. A list that moves doubles its room, where
+// append would add a quarter and copy a long list more often.
+func withRoom[T any](list []T, n int) []T {
+	if cap(list)-len(list) < n {
+		list = slices.Grow(list, max(n, len(list)))
+	}
+	return list
 }
 
 // first yields the keys of the ids below n, which is at least the number of keys in the base, by
@@ -170,7 +180,7 @@ func (d *dict) first(n int) iter.Seq2[Key, error] {
 // ascending yields the keys of the ids below n, which is at least the number of keys in the base,
 // in key order.
 func (d *dict) ascending(n int) iter.Seq2[block.KeyEntry, error] {
-	added := d.addedWhere(func(k block.KeyEntry) bool { return int(k.ID) < n })
+	added := d.addedWhere(n-d.n, func(k block.KeyEntry) bool { return int(k.ID) < n })
 	if t := d.memory.Load(); t != nil {
 		return mergeKeys(t.from(0), added)
 	}
@@ -188,10 +198,10 @@ func (t *keyTable) from(first int) iter.Seq2[block.KeyEntry, error] {
 	}
 }
 
-// addedWhere yields the keys that were added since the base and that is accepts, in key order. The
-// errors are nil.
-func (d *dict) addedWhere(is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
-	var list []block.KeyEntry
+// addedWhere yields the keys that were added since the base and that is accepts, about n, in key
+// order. The errors are nil.
+func (d *dict) addedWhere(n int, is func(block.KeyEntry) bool) iter.Seq2[block.KeyEntry, error] {
+	list := make([]block.KeyEntry, 0, n)
 	d.mu.RLock()
 	for i, k := range d.added {
 		if e := (block.KeyEntry{Key: k, ID: ID(d.n + i)}); is(e) {

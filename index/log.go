@@ -106,6 +106,7 @@ func (l *changeLog) add(version uint64, changes []edgeChange) {
 	if len(changes) == 0 {
 		return
 	}
+	l.changes = withRoom(l.changes, len(changes))
 	for _, c := range changes {
 		l.changes = append(l.changes, weightChange{c.Ends, c.Relation, c.Old, c.Weight})
 	}

@@ -192,7 +192,7 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 // added since the base.
 func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntry, error] {
 	return func(yield func(block.KeyEntry, error) bool) {
-		added := s.dict.addedWhere(func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
+		added := s.dict.addedWhere(0, func(k block.KeyEntry) bool { return k.Compare(low) >= 0 && within(k.Key) })
 		for k, err := range mergeKeys(s.dict.baseFrom(low), added) {
 			if err == nil && !within(k.Key) {
 				return
