@@ -128,3 +128,17 @@ func TestRowsTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkNeighbors measures a statement with a small answer on a database on the disk.
+func BenchmarkNeighbors(b *testing.B) {
+	g := dbtest.Open(b, nil)
+	if _, err := g.Load(b.Context(), strings.NewReader("0 1\n0 2\n"), db.LoadOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := query.Run(b.Context(), g, "NEIGHBORS OF 0"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -125,20 +125,27 @@ func (r *run) overLimit() bool {
 	return limit > 0 && len(r.rows.Rows) > limit
 }
 
-// Memory of an answer: bytes for each row and each value.
+// Memory of an answer: bytes for each row and each value, and bytes that any answer may take, which
+// is less than a quarter of the smallest Options.Memory.
 const (
 	rowBytes   = 48
 	valueBytes = 32
+	smallBytes = 1 << 20
 )
 
 // checkMemory fails with ErrTooLarge if an answer with more further rows takes more memory than it
-// may, and reports whether there is an error.
+// may, and reports whether there is an error. For small answers it does not ask for the figures of
+// the database, which takes longer than to answer many a statement.
 func (r *run) checkMemory(more int) bool {
+	n := len(r.rows.Rows) + more
+	need := int64(n) * (rowBytes + valueBytes*int64(len(r.rows.Columns)))
+	if need <= smallBytes {
+		return r.err != nil
+	}
 	if r.answerBytes == 0 {
 		r.answerBytes = r.tx.Stats().AnswerBytes
 	}
-	n, may := len(r.rows.Rows)+more, r.answerBytes
-	need := int64(n) * (rowBytes + valueBytes*int64(len(r.rows.Columns)))
+	may := r.answerBytes
 	if need <= may {
 		return r.err != nil
 	}
