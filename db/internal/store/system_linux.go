@@ -24,7 +24,7 @@ func usedBytes(name string) int64 {
 }
 
 // syncData makes the content of a file durable, including writes through a memory mapping. It runs
-// with every commit, and package os would ask the system six times more what kind of file it is.
+// with every commit, and a file of package os takes five further system calls.
 func syncData(name string) error {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	for err == unix.EINTR {
