@@ -380,8 +380,8 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 var _ model.Timed = (*index.Graph)(nil)
 
 // A version that was trained on the edges of the graph is trained again in the background when a
-// tenth of the edges, and at least minRefresh, have changed since. The new version replaces it if
-// it finds links better.
+// tenth of the edges, and at least minRefresh, have changed since. That training continues from the
+// weights of the version. The new version replaces it if it finds links better.
 const minRefresh = 1000
 
 // deployIfAhead deploys a version only if its comparison says that it is better, and otherwise
@@ -409,7 +409,9 @@ func (db *DB) refreshIfDue(s *snapshot) {
 
 // refresh trains a model again. It ends when the database is closed.
 func (db *DB) refresh(name, relation string) {
-	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{Deploy: deployIfAhead, Relation: relation})
+	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{
+		Deploy: deployIfAhead, Relation: relation, Plan: model.EdgePlan{Again: true},
+	})
 	switch log := db.opts.Logger; {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.jobs.ctx.Err() != nil:
 	case err != nil:

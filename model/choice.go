@@ -215,16 +215,18 @@ type pace struct {
 // spent returns the share of the member's time that has passed.
 func (p pace) spent() float64 { return p.to.Spent()*float64(p.members) - float64(p.member) }
 
-// fitRanker trains a copy of ranker from on the choices of train for the given number of passes, or
-// for the time of the pace. It returns the state with the least loss on valid, measured before the
-// first pass and after each pass. The columns that scale leaves out get weight 0.
-func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnScale, train, valid []choice, passes int, rate float64, at pace) (*ranker, error) {
+// fitNetwork trains a copy of network from on the choices of train for the given number of passes,
+// or for the time of the pace. It returns the state with the least loss on valid, measured before
+// the first pass and after each pass. The columns that scale leaves out get weight 0.
+func fitNetwork(
+	ctx context.Context, rng *rand.Rand, from *nn.Network, scale *columnScale, train, valid []choice, passes int, rate float64, at pace,
+) (*nn.Network, error) {
 	if len(train) == 0 { // every node is linked to all others
 		return from, nil
 	}
 	l := &choiceLearner{
-		net: from.net.Clone(), scale: scale, decay: choiceDecay,
-		opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: rate}, len(from.net.Theta)),
+		net: from.Clone(), scale: scale, decay: choiceDecay,
+		opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: rate}, len(from.Theta)),
 	}
 	l.scale.enter(l.net)
 	best := l.net.Clone()
@@ -261,7 +263,7 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, scale *columnS
 	if !nn.Finite(best.Theta...) {
 		return nil, errors.New("a ranker is not finite")
 	}
-	return &ranker{net: best, level: from.level}, nil
+	return best, nil
 }
 
 // columnScale scales columns to mean 0 and variance 1: (x - mean) factor. Factor 0 leaves a column

@@ -32,16 +32,16 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 	return all
 }
 
-// fitRanker learns to separate the links. It keeps the best pass, or the initial weights if no pass
+// fitNetwork learns to separate the links. It keeps the best pass, or the initial weights if no pass
 // is better.
-func TestFitRanker(t *testing.T) {
+func TestFitNetwork(t *testing.T) {
 	t.Parallel()
 	notShort(t)
 	c := newModel(t, "default", "", 0).config
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
-	from, scale := blankRanker(c.rankerShape(1)), scaleOf(train)
-	fitted := func() *ranker {
-		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, pace{})
+	from, scale := blankRanker(c.rankerShape(1)).net, scaleOf(train)
+	fitted := func() *nn.Network {
+		r, err := fitNetwork(context.Background(), rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, pace{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,10 +52,10 @@ func TestFitRanker(t *testing.T) {
 	if after > 0.8*before {
 		t.Errorf("the loss was %v and is %v", before, after)
 	}
-	if again := fitted(); !slices.Equal(r.net.Theta, again.net.Theta) {
-		t.Error("the same seed led to another ranker")
+	if again := fitted(); !slices.Equal(r.Theta, again.Theta) {
+		t.Error("the same seed led to another network")
 	}
-	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, scale, train, valid, 1, 1, pace{})
+	worse, err := fitNetwork(context.Background(), rand.New(rand.NewPCG(5, 5)), r, scale, train, valid, 1, 1, pace{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +64,13 @@ func TestFitRanker(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, pace{}); err == nil {
+	if _, err := fitNetwork(ctx, rand.New(rand.NewPCG(5, 5)), from, scale, train, valid, 10, 0.01, pace{}); err == nil {
 		t.Error("a fit was not stopped")
 	}
 }
 
-func lossOf(r *ranker, all []choice) float64 {
-	loss, _ := (&choiceLearner{net: r.net}).loss(context.Background(), all)
+func lossOf(n *nn.Network, all []choice) float64 {
+	loss, _ := (&choiceLearner{net: n}).loss(context.Background(), all)
 	return loss
 }
 
@@ -115,16 +115,16 @@ func TestColumnScale(t *testing.T) {
 			nn.Row(*c.x, i)[3] = 0
 		}
 	}
-	r := blankRanker(c.rankerShape(1))
-	l := &choiceLearner{net: r.net.Clone(), scale: scaleOf(all)}
-	want := lossOf(r, all)
+	net := blankRanker(c.rankerShape(1)).net
+	l := &choiceLearner{net: net.Clone(), scale: scaleOf(all)}
+	want := lossOf(net, all)
 	l.scale.enter(l.net)
 	inside, err := l.loss(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.scale.leave(l.net)
-	if after := lossOf(&ranker{net: l.net}, all); math.Abs(inside-want) > 1e-4 || math.Abs(after-want) > 1e-4 {
+	if after := lossOf(l.net, all); math.Abs(inside-want) > 1e-4 || math.Abs(after-want) > 1e-4 {
 		t.Errorf("loss %v, in the scale %v, afterwards %v", want, inside, after)
 	}
 	first := l.net.Dense[0]

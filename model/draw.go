@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"runtime"
@@ -19,7 +18,7 @@ import (
 // drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank, any
 // nodes.
 const (
-	choiceLen  = 24   // candidates of a choice that are not links
+	choiceLen  = 8    // candidates of a choice that are not links
 	nearestLen = 200  // nodes with the highest PageRank that candidates are drawn from
 	gathered   = 2000 // nodes among which these are searched
 )
@@ -242,28 +241,10 @@ func (d *drawing) add(ctx context.Context, links []int) error {
 	return nil
 }
 
-// findBest finds the nodes around the source with the highest PageRank.
+// findBest finds the nodes around the source with the highest PageRank, the highest first.
 func (s *surroundings) findBest() {
-	type node struct {
-		to float64
-		id ID
-		at int
-	}
-	around := make([]node, s.far)
-	for i := range around {
-		around[i] = node{s.to[i], s.pool[i], i}
-	}
-	slices.SortFunc(around, func(a, b node) int {
-		switch {
-		case a.to > b.to:
-			return -1
-		case a.to < b.to:
-			return 1
-		}
-		return cmp.Compare(a.id, b.id)
-	})
-	for _, n := range around[:min(nearestLen, len(around))] {
-		s.best = append(s.best, n.at)
+	for _, i := range nn.Largest(nn.Narrow(s.to[:s.far]), nearestLen, -1) {
+		s.best = append(s.best, int(i))
 	}
 }
 

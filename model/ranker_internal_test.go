@@ -216,3 +216,44 @@ func TestPlanLimits(t *testing.T) {
 		}
 	}
 }
+
+// A training that continues from the last one begins with its members. It reads fewer edges in fewer
+// passes. Without a last training it is a training like any other.
+func TestTrainAgain(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	train := func(m *Model, plan EdgePlan) *nn.Network {
+		t.Helper()
+		without := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(features), nil }
+		if err := m.TrainEdges(t.Context(), g, plan, without); err != nil {
+			t.Fatal(err)
+		}
+		return m.belief.ranker.net
+	}
+	first, same := newModel(t, "default", "", 12), newModel(t, "default", "", 12)
+	trained := train(first, EdgePlan{Epochs: 2})
+	if !slices.Equal(trained.Theta, train(same, EdgePlan{Epochs: 2, Again: true}).Theta) {
+		t.Error("a first training is not the same if it is to continue")
+	}
+	x := randomRows(rand.New(rand.NewPCG(1, 2)), 20, trained.Shape.In)
+	for i, got := range meanNetwork(membersOf(trained)).Outputs(x) {
+		if want := trained.Outputs(x)[i]; math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+			t.Errorf("row %d: the mean of the members is %v, want %v", i, got, want)
+		}
+	}
+	whole, again := first.EdgePhases(g, EdgePlan{}), first.EdgePhases(g, EdgePlan{Again: true})
+	for i, p := range again {
+		if p.Name == phaseLearning && p.Steps != whole[i].Steps/4 {
+			t.Errorf("%d passes, a whole training makes %d", p.Steps, whole[i].Steps)
+		}
+	}
+	distance := func(a, b *nn.Network) (sum float64) {
+		for i, v := range a.Theta {
+			sum += math.Abs(float64(v - b.Theta[i]))
+		}
+		return sum
+	}
+	if near, far := distance(trained, train(first, EdgePlan{Again: true})), distance(trained, train(same, EdgePlan{})); near > far/2 {
+		t.Errorf("the weights of a training that continues are %v away, those of a new one %v", near, far)
+	}
+}

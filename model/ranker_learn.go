@@ -21,10 +21,11 @@ import (
 const (
 	rankerSamples = 8000
 	rankerMemory  = 512 << 20
-	rankerPasses  = 12
+	rankerPasses  = 8
 	rankerRate    = 3e-3
-	rankerFolds   = 10 // folds at most
-	heldOut       = 10 // the part of the choices, one in 10, that measures the passes of a training and is not learned
+	againRate     = 1e-3 // of a training that continues from the last one
+	rankerFolds   = 10   // folds at most
+	heldOut       = 10   // the part of the choices, one in 10, that measures the passes of a training and is not learned
 )
 
 // rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the
@@ -41,6 +42,9 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	}
 	memory := p.Memory - others
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
+	if p.Again {
+		by.Samples, by.Epochs = by.Samples/4, by.Epochs/4
+	}
 	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
@@ -56,6 +60,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 // trainRanker is TrainEdges for the default: it trains a new ranker and learns the outcomes again
 // on top of it.
 func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	plan.Again = plan.Again && m.belief.rankerTrained
 	if err := m.config.rankerPlan(g, &plan); err != nil {
 		return err
 	}
@@ -83,7 +88,11 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	scale := scaleOf(train)
 	scale.leaveOut(column.Rivals, m.config.rankColumns())
 	plan.Progress.Begin(phaseLearning)
-	net, err := fitMembers(ctx, rng, func() *ranker { return startRanker(&m.config) }, scale, train, valid, plan.Epochs, plan.Progress)
+	from, rate := slices.Repeat([]*nn.Network{startRanker(&m.config).net}, rankerMembers), rankerRate
+	if plan.Again {
+		from, rate = membersOf(m.belief.ranker.net), againRate
+	}
+	net, err := fitMembers(ctx, rng, from, scale, train, valid, plan.Epochs, rate, plan.Progress)
 	if err != nil {
 		return err
 	}
@@ -101,17 +110,17 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains networks, each from the result of a call of from, that learn the choices in
-// different orders, and returns their mean.
-// The mean of several networks depends less on the order than one network does.
-func fitMembers(ctx context.Context, rng *rand.Rand, from func() *ranker, scale *columnScale, train, valid []choice, passes int, to *Meter) (*nn.Network, error) {
-	members := make([]*nn.Network, rankerMembers)
+// fitMembers trains copies of networks, which learn the choices in different orders, and returns
+// their mean. It depends less on the order than one network does.
+func fitMembers(
+	ctx context.Context, rng *rand.Rand, from []*nn.Network, scale *columnScale, train, valid []choice, passes int, rate float64, to *Meter,
+) (*nn.Network, error) {
+	members := make([]*nn.Network, len(from))
 	for i := range members {
-		r, err := fitRanker(ctx, rng, from(), scale, train, valid, passes, rankerRate, pace{to, i, rankerMembers})
-		if err != nil {
+		var err error
+		if members[i], err = fitNetwork(ctx, rng, from[i], scale, train, valid, passes, rate, pace{to, i, len(from)}); err != nil {
 			return nil, err
 		}
-		members[i] = r.net
 	}
 	return meanNetwork(members), nil
 }
@@ -256,6 +265,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 		return err
 	}
 	m.config.Blocks &^= blockVectors
+	plan.Negatives = cmp.Or(plan.Negatives, startNegatives)
 	if err := m.config.rankerPlan(g, &plan); err != nil {
 		return err
 	}
@@ -309,8 +319,12 @@ type StartPlan struct {
 	ResourceShare float64 // share of resource allocation in the training target; it is a strong formula on unknown graphs
 }
 
-// startChoices is the number of choices per graph and pass.
-const startChoices = 450
+// A start is learned from startChoices choices of each graph in a pass, with startNegatives
+// candidates that are no links in each.
+const (
+	startChoices   = 450
+	startNegatives = 24
+)
 
 // startMembers is the number of independently trained networks that the start is distilled from.
 const startMembers = 3
@@ -382,6 +396,27 @@ func meanNetwork(members []*nn.Network) *nn.Network {
 		last.B[0] += m.Dense[1].B[0] / n
 	}
 	return mean
+}
+
+// membersOf returns networks of rankerWidth hidden units whose mean a network is.
+func membersOf(mean *nn.Network) []*nn.Network {
+	s := mean.Shape
+	members := make([]*nn.Network, s.Hidden[0]/rankerWidth)
+	s.Hidden = []int{rankerWidth}
+	first, last := mean.Dense[0], mean.Dense[1]
+	for k := range members {
+		m := nn.NewNetwork(s, nil)
+		for i := range s.In {
+			copy(m.Dense[0].W[i*rankerWidth:(i+1)*rankerWidth], first.W[i*first.Out+k*rankerWidth:])
+		}
+		copy(m.Dense[0].B, first.B[k*rankerWidth:])
+		for i := range m.Dense[1].W {
+			m.Dense[1].W[i] = last.W[k*rankerWidth+i] * float32(len(members))
+		}
+		m.Dense[1].B[0] = last.B[0]
+		members[k] = m
+	}
+	return members
 }
 
 // dropped copies a choice to x. With probability p, a column gets the value of the link in all

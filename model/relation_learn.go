@@ -20,6 +20,7 @@ import (
 
 // Sizes of the training of a relational part.
 const (
+	relationPasses = 12      // passes over the choices
 	relationLinks  = 4000    // links that are hidden
 	relationShare  = 20      // at most one edge in so many is hidden
 	relationHard   = 50      // candidates of a choice that evidence ranks high
@@ -166,7 +167,7 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 		if l.held == 0 {
 			valid = train
 		}
-		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, rankerPasses, rankerRate, pace{to, k, rankerMembers}); err != nil {
+		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, relationPasses, rankerRate, pace{to, k, rankerMembers}); err != nil {
 			return err
 		}
 	}
@@ -182,16 +183,12 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 	return nil
 }
 
-// fitEvidence trains a member of the network, which has random weights at first, as fitRanker does.
+// fitEvidence trains a member of the network, which has random weights at first, as fitNetwork does.
 func fitEvidence(ctx context.Context, rng *rand.Rand, scale *columnScale, train, valid []choice, passes int, rate float64, at pace) (*nn.Network, error) {
 	net := nn.NewNetwork(relationShape(1), nil)
 	net.InitUniform(rng)
 	scale.leave(net) // its weights are for scaled columns
-	member, err := fitRanker(ctx, rng, &ranker{net: net}, scale, train, valid, passes, rate, at)
-	if err != nil {
-		return nil, err
-	}
-	return member.net, nil
+	return fitNetwork(ctx, rng, net, scale, train, valid, passes, rate, at)
 }
 
 // asked returns the lists that the ranker is asked about: of those that a member has not learned,
@@ -475,7 +472,7 @@ func (m *Model) RelationPhases(relations, edges int) []Phase {
 		{Name: phaseRules, Steps: 2 * relations, Each: onAll(headTime), Work: workGraph},
 		{Name: phaseFactors, Steps: part + all, Each: onAll(time.Duration(edges) * factorTime), Work: workAlgebra},
 		{Name: phaseEvidence, Steps: links, Each: onAll(evidenceTime), Work: workGraph},
-		{Name: phaseRelations, Steps: rankerMembers * rankerPasses, Each: onAll(time.Duration(links) * 2 * choiceTime), Work: workAlgebra},
+		{Name: phaseRelations, Steps: rankerMembers * relationPasses, Each: onAll(time.Duration(links) * 2 * choiceTime), Work: workAlgebra},
 		{Name: phaseWeights, Steps: rankerMembers * min(links/heldOut, blendedLists/rankerMembers), Each: onAll(opinionTime), Work: workGraph},
 	}
 }

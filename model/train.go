@@ -222,6 +222,7 @@ func (m *Model) EdgePhases(g Graph, plan EdgePlan) []Phase {
 
 // rankerPhases is EdgePhases for the default.
 func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []Phase) {
+	plan.Again = plan.Again && m.belief.rankerTrained
 	if m.config.rankerPlan(g, &plan) != nil { // TrainEdges returns the error
 		return nil
 	}
