@@ -92,6 +92,7 @@ func TestRankerPlan(t *testing.T) {
 		{EdgePlan{Memory: 1 << 20}, 3 << 18 / each, 2},
 		{EdgePlan{Memory: 1}, 1, 2},
 		{EdgePlan{Memory: 1, Samples: 50}, 50, 2},
+		{EdgePlan{Again: true}, rankerSamples / 4, 1},
 	} {
 		p := test.plan
 		if err := c.rankerPlan(g, &p); err != nil {

@@ -52,7 +52,11 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	if !g.Directed() {
 		arcs /= 2
 	}
-	by.Folds = min(max(10*cmp.Or(p.Samples, by.Samples)/max(arcs, 1), 2), by.Folds)
+	folds, least := 10*cmp.Or(p.Samples, by.Samples)/max(arcs, 1), 2 // of a tenth of the edges
+	if p.Again {
+		folds, least = folds+1, 1 // the vectors of a fold take as long as its links
+	}
+	by.Folds = min(max(folds, least), by.Folds)
 	p.fill(by)
 	return nil
 }

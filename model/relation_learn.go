@@ -472,7 +472,7 @@ func (m *Model) RelationPhases(relations, edges int) []Phase {
 		{Name: phaseRules, Steps: 2 * relations, Each: onAll(headTime), Work: workGraph},
 		{Name: phaseFactors, Steps: part + all, Each: onAll(time.Duration(edges) * factorTime), Work: workAlgebra},
 		{Name: phaseEvidence, Steps: links, Each: onAll(evidenceTime), Work: workGraph},
-		{Name: phaseRelations, Steps: rankerMembers * relationPasses, Each: onAll(time.Duration(links) * 2 * choiceTime), Work: workAlgebra},
+		{Name: phaseRelations, Steps: rankerMembers * relationPasses, Each: onAll(time.Duration(links) * listTime), Work: workAlgebra},
 		{Name: phaseWeights, Steps: rankerMembers * min(links/heldOut, blendedLists/rankerMembers), Each: onAll(opinionTime), Work: workGraph},
 	}
 }

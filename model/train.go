@@ -185,8 +185,8 @@ const (
 // Times of work on two processors, about. They were measured in trainings on five graphs, and
 // differ by a factor of 2 between graphs.
 const (
-	linkTime   = 600 * time.Microsecond  // reading a link and its candidates, and the search for these
-	choiceTime = 18 * time.Microsecond   // learning a choice once
+	linkTime   = 250 * time.Microsecond  // reading a link and its candidates, and the search for these
+	choiceTime = 5 * time.Microsecond    // learning a choice once
 	pairTime   = 3 * time.Microsecond    // reading the columns of a pair
 	sampleTime = 2 * time.Microsecond    // learning a sample once
 	eventTime  = 2200 * time.Microsecond // reading and learning an event
@@ -196,6 +196,7 @@ const (
 	evidenceTime = 3 * time.Millisecond  // reading the evidence for a question
 	opinionTime  = 4 * time.Millisecond  // asking the ranker about a list
 	factorTime   = 7 * time.Microsecond  // learning the vectors of an edge once
+	listTime     = 36 * time.Microsecond // learning a list of a relation once
 )
 
 // onAll returns the time of work that takes a time on two processors and is divided among all.
@@ -234,7 +235,7 @@ func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []Phase) {
 	n := g.NumNodes()
 	if rank, _ := m.config.vectorRank(n, plan.Memory); rank > 0 {
 		steps := 2*rank + nn.KrylovExtra
-		each := n*steps*min(steps, n)/30 + 5*countArcs(g)*steps
+		each := n*steps*min(steps, n)/30 + 5*countArcs(g)*steps + 2*steps*steps*min(steps, n)
 		all = append(all, Phase{Name: phaseVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
 	}
 	choices := 9 * links / 4 // some links make fewer than three
