@@ -18,9 +18,10 @@ import (
 // drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank, any
 // nodes.
 const (
-	choiceLen  = 8    // candidates of a choice that are not links
-	nearestLen = 200  // nodes with the highest PageRank that candidates are drawn from
-	gathered   = 2000 // nodes among which these are searched
+	choiceLen      = 8    // candidates of a choice that are not links, of rankerSamples links; of fewer, more
+	smallChoiceLen = 24   // at most
+	nearestLen     = 200  // nodes with the highest PageRank that candidates are drawn from
+	gathered       = 2000 // nodes among which these are searched
 )
 
 // drawing draws choices from a world without some edges.

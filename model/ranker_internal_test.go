@@ -82,7 +82,7 @@ func TestRankerPlan(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	g := twoGroups(false)
-	each := 4 * c.rankLen() * (1 + 3*choiceLen) // bytes per sample
+	each := 4 * c.rankLen() * (1 + 3*smallChoiceLen) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	for _, test := range []struct {
 		plan           EdgePlan

@@ -21,7 +21,8 @@ import (
 const (
 	rankerSamples = 8000
 	rankerMemory  = 512 << 20
-	rankerPasses  = 8
+	rankerPasses  = 8  // over rankerSamples links; over fewer, more
+	smallPasses   = 12 // at most
 	rankerRate    = 3e-3
 	againRate     = 1e-3 // of a training that continues from the last one
 	rankerFolds   = 10   // folds at most
@@ -41,14 +42,20 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 		others = max(others, spectral.Bytes(g.NumNodes(), rank))
 	}
 	memory := p.Memory - others
-	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
+	arcs := countArcs(g)
+	more := rankerSamples / float64(max(min(cmp.Or(p.Samples, rankerSamples), arcs), 1)) // for each link of a small graph
+	by := EdgePlan{
+		Samples:   rankerSamples,
+		Negatives: int(min(choiceLen*more, smallChoiceLen)),
+		Epochs:    int(min(rankerPasses*more, smallPasses)),
+		Folds:     rankerFolds,
+	}
 	if p.Again {
 		by.Samples, by.Epochs = by.Samples/4, by.Epochs/4
 	}
 	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
-	arcs := countArcs(g)
 	if !g.Directed() {
 		arcs /= 2
 	}

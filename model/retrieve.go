@@ -37,6 +37,7 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 		for _, m := range s.measures(w, source, candidates, near) {
 			lists = append(lists, nn.Largest(m, n, 0))
 		}
+		lists = append(lists, mostLinked(w.Graph, candidates, n/mostLinkedShare))
 		choose(chosen, lists, n)
 	}
 	var found []ID
@@ -68,6 +69,19 @@ func choose(chosen []bool, lists [][]uint32, n int) {
 	for place := range uint32(min(len(chosen), n)) {
 		add(place)
 	}
+}
+
+// mostLinkedShare is the part of the candidates, one in so many, that is chosen by links at most. Few
+// are enough: they are the best of a source of which little else is known, and then in this order.
+const mostLinkedShare = 8
+
+// mostLinked returns the places of the n candidates with the most links to them.
+func mostLinked(g Graph, candidates []ID, n int) []uint32 {
+	links := make([]float32, len(candidates))
+	for i, v := range candidates {
+		links[i] = float32(graph.InLen(g, v))
+	}
+	return nn.Largest(links, n, 0)
 }
 
 // measures returns what some measures say of the candidates of a source, given their proximities. The
@@ -102,7 +116,6 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 			return history[colTargetRate] + history[colOffered]
 		})
 	}
-	add(func(v ID) float32 { return float32(graph.InLen(w.Graph, v)) })
 	return all
 }
 
