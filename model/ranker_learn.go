@@ -43,7 +43,8 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	}
 	memory := p.Memory - others
 	arcs := countArcs(g)
-	more := rankerSamples / float64(max(min(cmp.Or(p.Samples, rankerSamples), arcs), 1)) // for each link of a small graph
+	links := min(cmp.Or(p.Samples, rankerSamples), arcs)
+	more := max(rankerSamples/float64(max(links, 1)), 1) // for each of few links
 	by := EdgePlan{
 		Samples:   rankerSamples,
 		Negatives: int(min(choiceLen*more, smallChoiceLen)),
