@@ -68,7 +68,7 @@ type PredictOptions struct {
 	// Candidates and contexts are then computed as with NoCache.
 	UntilCertain bool
 	// RankAll scores all candidates. Otherwise, if there are 10,000 or more and the model is a
-	// ranker, it scores the most promising ones only: 1,000, or 10 for each requested link if that
+	// ranker, it scores the most promising ones only: 1,500, or 10 for each requested link if that
 	// is more. They are found by products of vectors, PageRank, content, outcomes, and numbers of
 	// edges. Of the best 20 links at least 99 % were found on the graphs where this was measured.
 	RankAll bool
@@ -212,7 +212,7 @@ func (q *question) answer(ctx context.Context, tx *Tx, p *PredictOptions) (*Pred
 // Of manyCandidates and more, retrieved ones are scored, or eachRetrieved for each requested link.
 const (
 	manyCandidates = 10000
-	retrieved      = 1000
+	retrieved      = 1500
 	eachRetrieved  = 10
 )
 
