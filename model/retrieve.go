@@ -71,8 +71,8 @@ func choose(chosen []bool, lists [][]uint32, n int) {
 	}
 }
 
-// mostLinkedShare is the part of the candidates, one in so many, that is chosen by links at most. Few
-// are enough: they are the best of a source of which little else is known, and then in this order.
+// At most one in mostLinkedShare of the candidates is chosen by its number of links. Few are enough:
+// they are the best of a source of which little else is known, and then in this order.
 const mostLinkedShare = 8
 
 // mostLinked returns the places of the n candidates with the most links to them.
@@ -84,8 +84,8 @@ func mostLinked(g Graph, candidates []ID, n int) []uint32 {
 	return nn.Largest(links, n, 0)
 }
 
-// measures returns what some measures say of the candidates of a source, given their proximities. The
-// larger a number, the more promising is a candidate; numbers of 0 and less say nothing.
+// measures returns what some measures say of the candidates of a source, given their proximities.
+// The larger a number, the more promising is a candidate; numbers of 0 and less say nothing.
 func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximities) (all [][]float32) {
 	add := func(of func(ID) float32) {
 		if of == nil {
