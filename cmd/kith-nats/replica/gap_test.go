@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"kith/cmd/kith-nats/replica"
 	"kith/db"
@@ -112,13 +113,38 @@ func TestAway(t *testing.T) {
 	if s := f.Status(); s.Restored != 1 {
 		t.Errorf("%+v", s)
 	}
-	store, err := js.ObjectStore(t.Context(), "kith_"+strings.TrimPrefix(streamName(t, g), "KITH_"))
-	must(t, err)
-	all, err := store.List(t.Context())
+	all, err := snapshots(t, g, js).List(t.Context())
 	must(t, err)
 	if len(all) > 3 { // two, and one that is being taken
 		t.Errorf("%d snapshots are kept", len(all))
 	}
+}
+
+// A gap in the log needs a snapshot, which waits for the one that is being taken: two would write
+// into the same slot.
+func TestGapDuringSnapshot(t *testing.T) {
+	t.Parallel()
+	js := newLog(t)
+	g := newDatabase(t)
+	must(t, replica.StartDuring(t.Context(), g, js, replica.Options{}, func() {
+		time.Sleep(100 * time.Millisecond)
+		if all, err := snapshots(t, g, js).List(t.Context()); !errors.Is(err, jetstream.ErrNoObjectsFound) {
+			t.Errorf("%d snapshots, %v", len(all), err)
+		}
+	}))
+	all, err := snapshots(t, g, js).List(t.Context())
+	must(t, err)
+	if len(all) != 1 {
+		t.Errorf("%d snapshots", len(all))
+	}
+}
+
+// snapshots returns the object store of the snapshots of g.
+func snapshots(t testing.TB, g *db.DB, js jetstream.JetStream) jetstream.ObjectStore {
+	t.Helper()
+	store, err := js.ObjectStore(t.Context(), "kith_"+strings.TrimPrefix(streamName(t, g), "KITH_"))
+	must(t, err)
+	return store
 }
 
 func streamName(t testing.TB, g *db.DB) (name string) {

@@ -120,8 +120,10 @@ func (p *publisher) resume(ctx context.Context) (position, error) {
 	return p.start(ctx, end.sequence)
 }
 
-// start takes a snapshot and writes a message that the log continues after it.
+// start takes a snapshot and writes a message that the log continues after it. It waits for the
+// snapshot in the background, because two at a time would write into one slot.
 func (p *publisher) start(ctx context.Context, last uint64) (position, error) {
+	p.taking.Wait()
 	s, err := p.takeSnapshot(ctx)
 	if err != nil {
 		return position{}, err
