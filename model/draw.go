@@ -16,12 +16,13 @@ import (
 
 // A ranker learns to tell a link from the candidates without a link that users ask about. These are
 // drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank, any
-// nodes.
+// nodes. A link that is in none of the first two sets, as no link of a bipartite graph is in the
+// first, has more candidates in its other choices.
 const (
-	choiceLen      = 8    // candidates of a choice that are not links, of rankerSamples links; of fewer, more
-	smallChoiceLen = 24   // at most
-	nearestLen     = 200  // nodes with the highest PageRank that candidates are drawn from
-	gathered       = 2000 // nodes among which these are searched
+	choiceKinds = 3
+	choiceLen   = 16   // candidates of each kind that are not links
+	nearestLen  = 200  // nodes with the highest PageRank that candidates are drawn from
+	gathered    = 2000 // nodes among which these are searched
 )
 
 // drawing draws choices from a world without some edges.
@@ -34,7 +35,7 @@ type drawing struct {
 	scratch  scratch
 	links    [][2]ID
 	cold     map[ID]bool // newcomers whose links are also learned as targets
-	each     int         // candidates of each kind
+	each     int         // candidates of each kind of a link that has a choice of each
 	seen     []uint64    // bit set of nodes that nearbyNodes has met, empty between two calls
 	scale    []float32   // scale of the inputs of a belief
 	progress *Meter
@@ -221,7 +222,7 @@ func (d *drawing) add(ctx context.Context, links []int) error {
 	s := surroundings{pool: far, near: near, far: len(far)}
 	begin := []int{len(s.pool)} // of the nodes that are drawn for each link
 	for range links {
-		s.pool = append(s.pool, nonNeighbors(d.rng, d.whole, source, d.each, d.config.Words)...)
+		s.pool = append(s.pool, nonNeighbors(d.rng, d.whole, source, d.share(1), d.config.Words)...)
 		begin = append(begin, len(s.pool))
 	}
 	for _, l := range links {
@@ -249,23 +250,36 @@ func (s *surroundings) findBest() {
 	}
 }
 
+// share returns the number of candidates of each kind of a link that is in some of the kinds.
+func (d *drawing) share(kinds int) int { return choiceKinds * d.each / max(kinds, 2) }
+
 // choices draws the choices of a link, given the index of its target in the pool. The nodes
 // pool[begin:end] are any nodes that were drawn for it.
 func (d *drawing) choices(source ID, s *surroundings, target, begin, end int) (out []choice, err error) {
-	inBest := len(s.best) == 0 || s.to[target] >= s.to[s.best[len(s.best)-1]]
-	chosen := []int{target}
-	var all [3]choice
-	for k, kind := range [...]struct {
+	kinds := [choiceKinds]struct {
+		has   bool // whether the link is in it
 		nodes int
 		index func(i int) int // of the i-th node in the pool
 	}{
-		{s.near, func(i int) int { return i }},
-		{len(s.best), func(i int) int { return s.best[i] }},
-		{end - begin, func(i int) int { return begin + i }},
-	} {
+		{d.scratch.Common(d.world.Graph, Pair{Source: source, Target: s.pool[target]}), s.near, func(i int) int { return i }},
+		{len(s.best) == 0 || s.to[target] >= s.to[s.best[len(s.best)-1]], len(s.best), func(i int) int { return s.best[i] }},
+		{true, end - begin, func(i int) int { return begin + i }},
+	}
+	in := 0
+	for i := range kinds {
+		kind := &kinds[i]
+		if kind.has = kind.has && kind.nodes > 0; kind.has {
+			in++
+		}
+	}
+	chosen := []int{target}
+	var all [choiceKinds]choice
+	for k, kind := range kinds {
 		all[k].from = len(chosen)
-		for _, i := range nn.Subset(d.rng, kind.nodes, min(kind.nodes, d.each)) {
-			chosen = append(chosen, kind.index(i))
+		if kind.has {
+			for _, i := range nn.Subset(d.rng, kind.nodes, min(kind.nodes, d.share(in))) {
+				chosen = append(chosen, kind.index(i))
+			}
 		}
 		all[k].to = len(chosen)
 	}
@@ -275,12 +289,11 @@ func (d *drawing) choices(source ID, s *surroundings, target, begin, end int) (o
 	}
 	links := float64(graph.OutLen(d.whole, source))
 	missing := max(1, links/10) // links of the source, if a tenth is missing
-	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
 	perCandidate := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
 	all[0].pairsPerCandidate, all[2].pairsPerCandidate = perCandidate(s.near, all[0]), perCandidate(d.whole.NumNodes(), all[2])
 	all[2].poolWeight = 1 / max(1, links)
-	for i, use := range []bool{common, inBest, true} {
-		if c := all[i]; use && c.to > c.from {
+	for _, c := range all {
+		if c.to > c.from {
 			c.x = x
 			out = append(out, c)
 		}

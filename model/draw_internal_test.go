@@ -41,13 +41,19 @@ func TestDrawnCandidates(t *testing.T) {
 		if err := d.addLinks(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		all := slices.Concat(d.out...)
-		if len(all) < 2*len(hidden) {
+		if all := slices.Concat(d.out...); len(all) < 2*len(hidden) {
 			t.Fatalf("%d choices of %d links", len(all), len(hidden))
 		}
-		for _, c := range all {
-			if c.link != 0 || c.to-c.from > 8 || c.to > c.x.Rows || c.x.Cols != m.config.rankLen() {
-				t.Errorf("choice %+v of %d rows", c, c.x.Rows)
+		for _, choices := range d.out { // a link shares its candidates among its choices
+			rows := 1
+			for _, c := range choices {
+				if c.link != 0 || c.from != rows || c.to-c.from > 24/max(2, len(choices)) || c.x.Cols != m.config.rankLen() {
+					t.Errorf("one of %d choices is %+v of %d rows", len(choices), c, c.x.Rows)
+				}
+				rows = c.to
+			}
+			if rows != choices[0].x.Rows {
+				t.Errorf("%d rows are in choices, %d were read", rows, choices[0].x.Rows)
 			}
 		}
 	}

@@ -21,8 +21,7 @@ import (
 const (
 	rankerSamples = 8000
 	rankerMemory  = 512 << 20
-	rankerPasses  = 8  // over rankerSamples links; over fewer, more
-	smallPasses   = 12 // at most
+	rankerPasses  = 12
 	rankerRate    = 3e-3
 	againRate     = 1e-3 // of a training that continues from the last one
 	rankerFolds   = 10   // folds at most
@@ -43,18 +42,11 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	}
 	memory := p.Memory - others
 	arcs := countArcs(g)
-	links := min(cmp.Or(p.Samples, rankerSamples), arcs)
-	more := max(rankerSamples/float64(max(links, 1)), 1) // for each of few links
-	by := EdgePlan{
-		Samples:   rankerSamples,
-		Negatives: int(min(choiceLen*more, smallChoiceLen)),
-		Epochs:    int(min(rankerPasses*more, smallPasses)),
-		Folds:     rankerFolds,
-	}
+	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
 	if p.Again {
 		by.Samples, by.Epochs = by.Samples/4, by.Epochs/4
 	}
-	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
+	each := 4 * int64(c.rankLen()) * int64(1+choiceKinds*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
 	if !g.Directed() {

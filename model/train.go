@@ -186,7 +186,7 @@ const (
 // differ by a factor of 2 between graphs.
 const (
 	linkTime   = 250 * time.Microsecond  // reading a link and its candidates, and the search for these
-	choiceTime = 5 * time.Microsecond    // learning a choice once
+	choiceTime = 7 * time.Microsecond    // learning a choice once
 	pairTime   = 3 * time.Microsecond    // reading the columns of a pair
 	sampleTime = 2 * time.Microsecond    // learning a sample once
 	eventTime  = 2200 * time.Microsecond // reading and learning an event

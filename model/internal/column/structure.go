@@ -239,6 +239,12 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	return l
 }
 
+// Common reports whether a pair has common neighbours.
+func (t *Reader) Common(g graph.Graph, p graph.Pair) bool {
+	s := &t.surroundings(g, p.Source).twoHop
+	return s.overlap(g, p.Target, graph.InHead(g, p.Target, MaxEnds, t.targetIn)).Common > 0
+}
+
 // Structural fills the structural block of a pair.
 func (t *Reader) Structural(l *PairStats, x []float32) {
 	logs := &t.logs
