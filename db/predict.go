@@ -68,9 +68,10 @@ type PredictOptions struct {
 	// Candidates and contexts are then computed as with NoCache.
 	UntilCertain bool
 	// RankAll scores all candidates. Otherwise, if there are 10,000 or more and the model is a
-	// ranker, it scores the most promising ones only: 1,500, or 10 for each requested link if that
-	// is more. They are found by products of vectors, PageRank, content, outcomes, and numbers of
-	// edges. Of the best 20 links at least 99 % were found on the graphs where this was measured.
+	// ranker, it scores the most promising ones only: 1,500, in a directed graph 2,000, or 10 for
+	// each requested link if that is more. They are found by products of vectors, PageRank, content,
+	// outcomes, and numbers of edges. Of the best 20 links at least 99 % were found on the graphs
+	// where this was measured.
 	RankAll bool
 }
 
@@ -209,20 +210,21 @@ func (q *question) answer(ctx context.Context, tx *Tx, p *PredictOptions) (*Pred
 	return q.rank(tx, p, scores), nil
 }
 
-// Of manyCandidates and more, retrieved ones are scored, or eachRetrieved for each requested link.
+// Of manyCandidates and more, as many are scored as Scorer.Retrieves says, or eachRetrieved for each
+// requested link.
 const (
 	manyCandidates = 10000
-	retrieved      = 1500
 	eachRetrieved  = 10
 )
 
 // retrieves returns how many of the candidates are scored, 0 if all are.
 func (q *question) retrieves(p *PredictOptions) int {
 	n := len(q.candidates)
-	if p.RankAll || p.UntilCertain || n < manyCandidates || !q.scorer.Retrieves(q.walk.World()) {
+	if p.RankAll || p.UntilCertain || n < manyCandidates {
 		return 0
 	}
-	if few := max(retrieved, eachRetrieved*p.top(n)); few < n/2 {
+	least := q.scorer.Retrieves(q.walk.World())
+	if few := max(least, eachRetrieved*p.top(n)); least > 0 && few < n/2 {
 		return few
 	}
 	return 0

@@ -57,6 +57,12 @@ func TestRetrieve(t *testing.T) {
 			_, err := g.Load(context.Background(), list, db.LoadOptions{})
 			must(t, err)
 			checkRetrieved(t, g, 30)
+			if c.from == nil && !*long {
+				return // a training takes seconds
+			}
+			_, err = g.Model("default").Train(context.Background(), db.TrainOptions{Deploy: db.DeployAlways})
+			must(t, err)
+			checkRetrieved(t, g, 30)
 		})
 	}
 }

@@ -10,10 +10,18 @@ import (
 	"kith/model/nn"
 )
 
-// Retrieves reports whether Retrieve chooses among candidates: the ranker scores them, which takes
-// much longer than to compare single numbers, and no forecast, which no such number approximates.
-func (s *Scorer) Retrieves(w World) bool {
-	return s.belief != nil && s.belief.ranker != nil && !s.forecast.reads(w) && !s.answersRelation(w)
+// Retrieves returns how many of many candidates must be scored so that the best 20 of all are hardly
+// ever not among them: more in a directed graph, where more measures take turns. It returns 0 if
+// Retrieve does not choose. It does if the ranker scores the candidates, which takes much longer
+// than to compare single numbers, and no forecast, which no such number approximates.
+func (s *Scorer) Retrieves(w World) int {
+	switch {
+	case s.belief == nil || s.belief.ranker == nil || s.forecast.reads(w) || s.answersRelation(w):
+		return 0
+	case w.Graph.Directed():
+		return 2000
+	}
+	return 1500
 }
 
 // Retrieve returns the candidates that are worth scoring, about n for each source, ascending as the
@@ -23,7 +31,7 @@ func (s *Scorer) Retrieves(w World) bool {
 // outcomes of a candidate, and the number of its links. It returns all candidates for a policy that
 // does not retrieve.
 func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidates []ID, n int) ([]ID, World, error) {
-	if !s.Retrieves(w) {
+	if s.Retrieves(w) == 0 {
 		return candidates, w, nil
 	}
 	known := &knownWalk{Walker: w.Walk, nodes: candidates}
@@ -53,10 +61,11 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 // choose marks n of the places, or all if there are fewer: the first one of each list, then the
 // second ones, and so on, and then places that no list has.
 func choose(chosen []bool, lists [][]uint32, n int) {
-	own := make(map[uint32]bool, n)
+	own, left := make([]bool, len(chosen)), n
 	add := func(place uint32) {
-		if len(own) < n {
+		if left > 0 && !own[place] {
 			own[place], chosen[place] = true, true
+			left--
 		}
 	}
 	for i := range n {

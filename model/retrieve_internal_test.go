@@ -63,7 +63,7 @@ func TestRetrieveAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(policy, err)
 		}
-		if ranks := policy == "default"; ranks != s.Retrieves(w) || ranks != (len(got) == 2) {
+		if ranks := policy == "default"; ranks != (s.Retrieves(w) > 0) || ranks != (len(got) == 2) {
 			t.Errorf("%s: %v, retrieves %v", policy, got, s.Retrieves(w))
 		}
 	}
