@@ -26,18 +26,11 @@ import (
 // is an older copy, or one that went another way. It returns ErrOther if another publisher writes
 // to the log after it has begun.
 func Publish(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) error {
-	o, err := o.resolve(js.Conn().MaxPayload())
+	p, err := newPublisher(ctx, g, js, o)
 	if err != nil {
 		return err
 	}
-	p := &publisher{db: g, options: o, id: nuid.Next()}
-	s, err := g.Stats()
-	if err != nil {
-		return err
-	}
-	if p.log, err = makeLog(ctx, js, s.Database, &o); err != nil {
-		return err
-	}
+	o = p.options
 	if o.Ready != nil {
 		o.Ready()
 	}
@@ -63,7 +56,7 @@ func Publish(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) e
 		if !retry(ctx, attempt) {
 			return ctx.Err()
 		}
-		if again, err := makeLog(ctx, js, s.Database, &o); err == nil { // if the server has lost it
+		if again, err := makeLog(ctx, js, p.log.database, &o); err == nil { // if the server has lost it
 			p.log = again
 		}
 	}
@@ -82,6 +75,20 @@ type publisher struct {
 	wrote   atomic.Bool // the log has a message of this publisher
 	foreign uint64      // sequence of the last message that another publisher wrote before this one began
 	schedule
+}
+
+// newPublisher makes the log of a database if it does not exist.
+func newPublisher(ctx context.Context, g *db.DB, js jetstream.JetStream, o Options) (*publisher, error) {
+	o, err := o.resolve(js.Conn().MaxPayload())
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.Stats()
+	if err != nil {
+		return nil, err
+	}
+	l, err := makeLog(ctx, js, s.Database, &o)
+	return &publisher{db: g, log: l, options: o, id: nuid.Next()}, err
 }
 
 // session publishes until something fails.
