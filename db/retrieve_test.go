@@ -104,8 +104,7 @@ func checkRetrieved(t *testing.T, g *db.DB, questions int) {
 	})
 }
 
-// All candidates are scored where they are few, where all links are wanted, and where the caller
-// says so.
+// Few candidates are all scored. So are many if all links are requested, or if the options say so.
 func TestRetrieveNot(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

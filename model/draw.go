@@ -16,8 +16,8 @@ import (
 
 // A ranker learns to tell a link from the candidates without a link that users ask about. These are
 // drawn in three ways, with one choice each: nodes within two steps, nodes with high PageRank, any
-// nodes. A link that is in none of the first two sets, as no link of a bipartite graph is in the
-// first, has more candidates in its other choices.
+// nodes. A link whose target is not in one of the first two sets has no choice there, and more
+// candidates in its other choices. No link of a bipartite graph is within two steps.
 const (
 	choiceKinds = 3
 	choiceLen   = 16   // candidates of each kind that are not links
@@ -250,36 +250,37 @@ func (s *surroundings) findBest() {
 	}
 }
 
-// share returns the number of candidates of each kind of a link that is in some of the kinds.
-func (d *drawing) share(kinds int) int { return choiceKinds * d.each / max(kinds, 2) }
+// share returns the number of candidates in each choice of a link that has a number of choices.
+func (d *drawing) share(choices int) int { return choiceKinds * d.each / max(choices, 2) }
 
 // choices draws the choices of a link, given the index of its target in the pool. The nodes
 // pool[begin:end] are any nodes that were drawn for it.
 func (d *drawing) choices(source ID, s *surroundings, target, begin, end int) (out []choice, err error) {
+	near, best := 0, 0
+	if d.scratch.Common(d.world.Graph, Pair{Source: source, Target: s.pool[target]}) {
+		near = s.near
+	}
+	if n := len(s.best); n > 0 && s.to[target] >= s.to[s.best[n-1]] {
+		best = n
+	}
 	kinds := [choiceKinds]struct {
-		has   bool // whether the link is in it
-		nodes int
+		nodes int             // 0: the link has no such choice
 		index func(i int) int // of the i-th node in the pool
 	}{
-		{d.scratch.Common(d.world.Graph, Pair{Source: source, Target: s.pool[target]}), s.near, func(i int) int { return i }},
-		{len(s.best) == 0 || s.to[target] >= s.to[s.best[len(s.best)-1]], len(s.best), func(i int) int { return s.best[i] }},
-		{true, end - begin, func(i int) int { return begin + i }},
+		{near, func(i int) int { return i }},
+		{best, func(i int) int { return s.best[i] }},
+		{end - begin, func(i int) int { return begin + i }},
 	}
-	in := 0
-	for i := range kinds {
-		kind := &kinds[i]
-		if kind.has = kind.has && kind.nodes > 0; kind.has {
-			in++
-		}
+	choices := 0
+	for _, kind := range kinds {
+		choices += min(kind.nodes, 1)
 	}
 	chosen := []int{target}
 	var all [choiceKinds]choice
 	for k, kind := range kinds {
 		all[k].from = len(chosen)
-		if kind.has {
-			for _, i := range nn.Subset(d.rng, kind.nodes, min(kind.nodes, d.share(in))) {
-				chosen = append(chosen, kind.index(i))
-			}
+		for _, i := range nn.Subset(d.rng, kind.nodes, min(kind.nodes, d.share(choices))) {
+			chosen = append(chosen, kind.index(i))
 		}
 		all[k].to = len(chosen)
 	}
@@ -290,7 +291,7 @@ func (d *drawing) choices(source ID, s *surroundings, target, begin, end int) (o
 	links := float64(graph.OutLen(d.whole, source))
 	missing := max(1, links/10) // links of the source, if a tenth is missing
 	perCandidate := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
-	all[0].pairsPerCandidate, all[2].pairsPerCandidate = perCandidate(s.near, all[0]), perCandidate(d.whole.NumNodes(), all[2])
+	all[0].pairsPerCandidate, all[2].pairsPerCandidate = perCandidate(near, all[0]), perCandidate(d.whole.NumNodes(), all[2])
 	all[2].poolWeight = 1 / max(1, links)
 	for _, c := range all {
 		if c.to > c.from {
@@ -301,8 +302,8 @@ func (d *drawing) choices(source ID, s *surroundings, target, begin, end int) (o
 	return out, nil
 }
 
-// read returns the rows of the chosen indices of the pool. What is known of the source is kept
-// between calls.
+// read returns the rows of the chosen indices of the pool. It keeps what it has read around the
+// source for the next call.
 func (d *drawing) read(source ID, s *surroundings, chosen []int) (*blas32.General, error) {
 	t := &d.scratch
 	t.vectors = d.vectors

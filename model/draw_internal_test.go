@@ -59,8 +59,7 @@ func TestDrawnCandidates(t *testing.T) {
 	}
 }
 
-// The links of a source are read together, and share what is known of the source: each has the
-// columns that it has when it is read alone.
+// Links of a source that are read together have the same columns as links that are read alone.
 func TestLinksBySource(t *testing.T) {
 	t.Parallel()
 	groups := bySource([][2]ID{{3, 1}, {2, 5}, {3, 4}, {2, 1}, {0, 9}})

@@ -41,7 +41,6 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 		others = max(others, spectral.Bytes(g.NumNodes(), rank))
 	}
 	memory := p.Memory - others
-	arcs := countArcs(g)
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
 	if p.Again {
 		by.Samples, by.Epochs = by.Samples/4, by.Epochs/4
@@ -49,6 +48,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	each := 4 * int64(c.rankLen()) * int64(1+choiceKinds*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
+	arcs := countArcs(g)
 	if !g.Directed() {
 		arcs /= 2
 	}
