@@ -88,11 +88,11 @@ func TestRankerPlan(t *testing.T) {
 		plan           EdgePlan
 		samples, folds int
 	}{
-		{EdgePlan{}, rankerSamples, rankerFolds},
+		{EdgePlan{}, samplesFor(0), rankerFolds},
 		{EdgePlan{Memory: 1 << 20}, 3 << 18 / each, 2},
 		{EdgePlan{Memory: 1}, 1, 2},
 		{EdgePlan{Memory: 1, Samples: 50}, 50, 2},
-		{EdgePlan{Again: true}, rankerSamples / 4, 1},
+		{EdgePlan{Again: true}, samplesFor(0) / 4, 1},
 	} {
 		p := test.plan
 		if err := c.rankerPlan(g, &p); err != nil {
@@ -100,6 +100,15 @@ func TestRankerPlan(t *testing.T) {
 		}
 		if p.Samples != test.samples || p.Folds < test.folds || p.Folds > rankerFolds {
 			t.Errorf("%+v became %d samples and %d folds, want %d and %d", test.plan, p.Samples, p.Folds, test.samples, test.folds)
+		}
+	}
+}
+
+func TestSamplesFor(t *testing.T) {
+	t.Parallel()
+	for edges, want := range map[int]int{0: 5000, 600_000: 6000, 10_000_000: 8000} {
+		if got := samplesFor(edges); got != want {
+			t.Errorf("%d samples of %d edges, want %d", got, edges, want)
 		}
 	}
 }
@@ -244,7 +253,7 @@ func TestTrainAgain(t *testing.T) {
 	}
 	whole, again := first.EdgePhases(g, EdgePlan{}), first.EdgePhases(g, EdgePlan{Again: true})
 	for i, p := range again {
-		if p.Name == phaseLearning && p.Steps != whole[i].Steps/4 {
+		if p.Name == phaseLearning && p.Steps != whole[i].Steps/2 {
 			t.Errorf("%d passes, a whole training makes %d", p.Steps, whole[i].Steps)
 		}
 	}

@@ -19,14 +19,20 @@ import (
 
 // Default plan of a ranker's training.
 const (
-	rankerSamples = 8000
-	rankerMemory  = 512 << 20
-	rankerPasses  = 12
-	rankerRate    = 3e-3
-	againRate     = 1e-3 // of a training that continues from the last one
-	rankerFolds   = 10   // folds at most
-	heldOut       = 10   // the part of the choices, one in 10, that measures the passes of a training and is not learned
+	leastSamples = 5000 // a hundredth of the edges, but not fewer
+	mostSamples  = 8000
+	rankerMemory = 512 << 20
+	rankerPasses = 6 // of each member
+	rankerRate   = 3e-3
+	againPasses  = 3 // of a training that continues from the last one
+	againRate    = 1e-3
+	rankerFolds  = 10 // folds at most
+	heldOut      = 10 // the part of the choices, one in 10, that measures the passes of a training and is not learned
 )
+
+// samplesFor returns the number of links that a training reads of a graph: a hundredth, but within
+// bounds. More links are no gain, and of a large graph fewer are a loss.
+func samplesFor(edges int) int { return min(max(edges/100, 5000), 8000) }
 
 // rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the
 // samples take what the vectors of the nodes leave of the memory, but at most three quarters: the
@@ -41,18 +47,18 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 		others = max(others, spectral.Bytes(g.NumNodes(), rank))
 	}
 	memory := p.Memory - others
-	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
+	edges := countArcs(g)
+	if !g.Directed() {
+		edges /= 2
+	}
+	by := EdgePlan{Samples: samplesFor(edges), Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
 	if p.Again {
-		by.Samples, by.Epochs = by.Samples/4, by.Epochs/4
+		by.Samples, by.Epochs = by.Samples/4, againPasses
 	}
 	each := 4 * int64(c.rankLen()) * int64(1+choiceKinds*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
-	arcs := countArcs(g)
-	if !g.Directed() {
-		arcs /= 2
-	}
-	folds, least := 10*cmp.Or(p.Samples, by.Samples)/max(arcs, 1), 2 // of a tenth of the edges
+	folds, least := 10*cmp.Or(p.Samples, by.Samples)/max(edges, 1), 2 // of a tenth of the edges
 	if p.Again {
 		folds, least = folds+1, 1 // the vectors of a fold take as long as its links
 	}
@@ -92,7 +98,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	scale := scaleOf(train)
 	scale.leaveOut(column.Rivals, m.config.rankColumns())
 	plan.Progress.Begin(phaseLearning)
-	from, rate := slices.Repeat([]*nn.Network{startRanker(&m.config).net}, rankerMembers), rankerRate
+	from, rate := []*nn.Network{startRanker(&m.config).net}, rankerRate
 	if plan.Again {
 		from, rate = membersOf(m.belief.ranker.net), againRate
 	}
@@ -114,17 +120,25 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains copies of networks, which learn the choices in different orders, and returns
-// their mean. It depends less on the order than one network does.
+// fitMembers trains networks one after the other, and returns their mean. A network goes on from the
+// last one, with a rate that is high again, unless it has a network of its own in from. Networks
+// that a training passes through like this differ as much as networks of several trainings
+// (snapshot ensembles: Huang et al., ICLR 2017, section 3), and their mean depends less on the order
+// of the choices than one network does.
 func fitMembers(
 	ctx context.Context, rng *rand.Rand, from []*nn.Network, scale *columnScale, train, valid []choice, passes int, rate float64, to *Meter,
 ) (*nn.Network, error) {
-	members := make([]*nn.Network, len(from))
+	members := make([]*nn.Network, rankerMembers)
+	net := from[0]
 	for i := range members {
+		if i < len(from) {
+			net = from[i]
+		}
 		var err error
-		if members[i], err = fitNetwork(ctx, rng, from[i], scale, train, valid, passes, rate, pace{to, i, len(from)}); err != nil {
+		if net, err = fitNetwork(ctx, rng, net, scale, train, valid, passes, rate, pace{to, i, len(members)}); err != nil {
 			return nil, err
 		}
+		members[i] = net
 	}
 	return meanNetwork(members), nil
 }

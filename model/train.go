@@ -234,7 +234,7 @@ func (m *Model) rankerPhases(g Graph, plan EdgePlan, edges int) (all []Phase) {
 	links += links / newcomerEvery * 2
 	n := g.NumNodes()
 	if rank, _ := m.config.vectorRank(n, plan.Memory); rank > 0 {
-		steps := 2*rank + nn.KrylovExtra
+		steps := nn.KrylovVectors(rank)
 		each := n*steps*min(steps, n)/30 + 5*countArcs(g)*steps + 2*steps*steps*min(steps, n)
 		all = append(all, Phase{Name: phaseVectors, Steps: plan.Folds + 1, Each: time.Duration(each), Work: workAlgebra})
 	}

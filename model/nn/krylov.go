@@ -18,12 +18,12 @@ import (
 // KrylovWidth is the number of vectors that a Krylov multiplies at a time at most.
 const KrylovWidth = 32
 
-// KrylovExtra is the number of vectors that a Krylov holds at most beyond twice the number of
-// requested eigenvalues, the result not included.
-const KrylovExtra = leastExtra + 3*KrylovWidth
+// KrylovVectors returns the number of vectors of length n that a Krylov holds at most for k
+// eigenvalues, the result not included.
+func KrylovVectors(k int) int { return basisLen(k) + 3*KrylovWidth }
 
-// leastExtra is the number of basis vectors beyond twice the number of requested eigenvalues.
-const leastExtra = 20
+// basisLen returns the number of basis vectors that k eigenvectors need.
+func basisLen(k int) int { return k + k/2 + 20 }
 
 // Krylov computes eigenvectors of a symmetric matrix S by the block method of Lanczos with full
 // reorthogonalisation (Golub and Van Loan, Matrix Computations, section 10.3). A block finds as many
@@ -46,7 +46,7 @@ type Krylov struct {
 // krylovSize returns the number of basis vectors used for k eigenvectors of an n x n matrix, and the
 // width of a block. A short basis has narrow blocks, because the space gets better with their number.
 func krylovSize(n, k int) (steps, width int) {
-	steps, width = 2*k+leastExtra, KrylovWidth
+	steps, width = basisLen(k), KrylovWidth
 	if steps < 5*KrylovWidth {
 		width /= 2
 	}

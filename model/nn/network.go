@@ -138,7 +138,9 @@ func (n *Network) Forward(t *Tape, x blas32.General) []float32 {
 }
 
 func (d dense) forward(x, y blas32.General) {
-	clear(y.Data)
+	if d.B == nil {
+		clear(y.Data)
+	}
 	for i := range y.Rows {
 		copy(Row(y, i), d.B)
 	}

@@ -36,12 +36,13 @@ const (
 	largeRank   = 32
 )
 
-// rankFor returns the number of singular values for n nodes and a budget in bytes. The iteration
-// holds two vectors for each value, and the result one or two.
+// rankFor returns the number of singular values for n nodes and a budget in bytes.
 func rankFor(n int, budget int64) int {
-	n = max(n, 1)
-	most := min(max(spectrumLen/n, largeRank), maxRank)
-	return min(max(int(budget/(4*int64(n))-spectrumExtra)/4, minRank), most, n)
+	k := min(max(spectrumLen/max(n, 1), largeRank), maxRank, n)
+	for k > minRank && Bytes(n, k) > budget {
+		k--
+	}
+	return k
 }
 
 // topicsFor returns the length of latent vectors for n nodes and a budget in bytes.
@@ -56,12 +57,11 @@ const (
 	minVectors     = 16
 )
 
-// Bytes is the number of bytes that the computation of a spectrum of rank k takes.
-func Bytes(n, k int) int64 { return 4 * int64(n) * int64(4*k+spectrumExtra) }
-
-// spectrumExtra is the number of vectors besides those whose number depends on the rank: of the
-// iteration, of a product and the roots of both degrees.
-const spectrumExtra = nn.KrylovExtra + nn.KrylovWidth + 2
+// Bytes is the number of bytes that the computation of a spectrum of rank k takes: for the
+// iteration, the results of both directions, a product and the roots of both degrees.
+func Bytes(n, k int) int64 {
+	return 4 * int64(n) * int64(nn.KrylovVectors(k)+2*k+nn.KrylovWidth+2)
+}
 
 // Plan says how the vectors of the graphs of a training are computed.
 type Plan struct {
