@@ -15,14 +15,14 @@ type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000; policy default: a hundredth of the edges, but 5000 to 8000, within Memory)
 	Negatives int // pairs without an edge for each positive, drawn uniformly (4; policy default: 16 of each of three kinds)
 	Folds     int // parts that are hidden in turn (5; policy default: up to 10)
-	Epochs    int // passes over the samples (10; policy default: 6 of each of its three networks)
+	Epochs    int // passes over the samples (10; policy default: 6 for each of its three networks, up to 12 over fewer than 5000 samples)
 	// Memory is the number of bytes that policy default may take for the vectors of the nodes and,
 	// if Samples is 0, for the columns of the samples (512 MB). Vectors that do not fit are left
 	// out: see VectorsLeftOut.
 	Memory int64
 	// Again says that policy default continues from the weights of its last training, from the
-	// edges of an earlier version of the graph. It then learns a quarter of the edges in half of
-	// the passes.
+	// edges of an earlier version of the graph. It then learns a quarter of the edges in fewer
+	// passes.
 	Again    bool
 	Progress *Meter // receives the phases of EdgePhases; may be nil
 }

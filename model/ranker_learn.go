@@ -19,11 +19,12 @@ import (
 
 // Default plan of a ranker's training.
 const (
-	leastSamples = 5000 // a hundredth of the edges, but not fewer
+	leastSamples = 5000
 	mostSamples  = 8000
 	rankerMemory = 512 << 20
-	rankerPasses = 6 // of each member
-	rankerRate   = 3e-3
+	leastPasses  = 6 // of each member
+	mostPasses   = 12
+	rankerRate   = 1e-2
 	againPasses  = 3 // of a training that continues from the last one
 	againRate    = 1e-3
 	rankerFolds  = 10 // folds at most
@@ -31,8 +32,13 @@ const (
 )
 
 // samplesFor returns the number of links that a training reads of a graph: a hundredth, but within
-// bounds. More links are no gain, and of a large graph fewer are a loss.
-func samplesFor(edges int) int { return min(max(edges/100, 5000), 8000) }
+// bounds. Of a large graph fewer are a loss.
+func samplesFor(edges int) int { return min(max(edges/100, leastSamples), mostSamples) }
+
+// passesFor returns the number of passes over a number of links, more if these are few.
+func passesFor(links int) int {
+	return min(max(leastPasses*leastSamples/max(links, 1), leastPasses), mostPasses)
+}
 
 // rankerPlan sets the zero fields of a plan to train a ranker on a graph. The columns of the
 // samples take what the vectors of the nodes leave of the memory, but at most three quarters: the
@@ -47,17 +53,21 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 		others = max(others, spectral.Bytes(g.NumNodes(), rank))
 	}
 	memory := p.Memory - others
-	edges := countArcs(g)
+	arcs := countArcs(g)
+	edges := arcs
 	if !g.Directed() {
 		edges /= 2
 	}
-	by := EdgePlan{Samples: samplesFor(edges), Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
+	by := EdgePlan{Samples: samplesFor(edges), Negatives: choiceLen, Folds: rankerFolds}
 	if p.Again {
-		by.Samples, by.Epochs = by.Samples/4, againPasses
+		by.Samples /= 4
 	}
 	each := 4 * int64(c.rankLen()) * int64(1+choiceKinds*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
+	if by.Epochs = againPasses; !p.Again {
+		by.Epochs = passesFor(min(cmp.Or(p.Samples, by.Samples), arcs))
+	}
 	folds, least := 10*cmp.Or(p.Samples, by.Samples)/max(edges, 1), 2 // of a tenth of the edges
 	if p.Again {
 		folds, least = folds+1, 1 // the vectors of a fold take as long as its links

@@ -20,19 +20,20 @@ import (
 
 // Sizes of the training of a relational part.
 const (
-	relationPasses = 12      // passes over the choices
-	relationLinks  = 4000    // links that are hidden
-	relationShare  = 20      // at most one edge in so many is hidden
-	relationHard   = 50      // candidates of a choice that evidence ranks high
-	relationAny    = 30      // other candidates
-	relationFar    = 10      // nodes that no evidence leads to
-	relationLevel  = 20      // candidates that the level is fitted to, drawn from all
-	relationSkip   = 3       // of the links that no evidence leads to, one in so many is learned
-	blendedLists   = 900     // lists at most that the weights of the added scores are fitted to
-	factorEdges    = 1250000 // edges of all passes of a factorisation
-	leastPasses    = 5
-	mostPasses     = 20
-	leastRelations = 20 // hidden links without which nothing is learned
+	relationPasses    = 12 // passes over the choices
+	relationRate      = 3e-3
+	relationLinks     = 4000    // links that are hidden
+	relationShare     = 20      // at most one edge in so many is hidden
+	relationHard      = 50      // candidates of a choice that evidence ranks high
+	relationAny       = 30      // other candidates
+	relationFar       = 10      // nodes that no evidence leads to
+	relationLevel     = 20      // candidates that the level is fitted to, drawn from all
+	relationSkip      = 3       // of the links that no evidence leads to, one in so many is learned
+	blendedLists      = 900     // lists at most that the weights of the added scores are fitted to
+	factorEdges       = 1250000 // edges of all passes of a factorisation
+	leastFactorPasses = 5
+	mostFactorPasses  = 20
+	leastRelations    = 20 // hidden links without which nothing is learned
 )
 
 // TypedEdge is an edge of a relation.
@@ -167,7 +168,7 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 		if l.held == 0 {
 			valid = train
 		}
-		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, relationPasses, rankerRate, pace{to, k, rankerMembers}); err != nil {
+		if members[k], err = fitEvidence(ctx, l.rng, scale, train, valid, relationPasses, relationRate, pace{to, k, rankerMembers}); err != nil {
 			return err
 		}
 	}
@@ -297,7 +298,7 @@ func (l *relationLearner) fitLevel(r *relational) level {
 // factorPasses returns the numbers of passes of a factorisation of a graph: over the edges that are
 // not hidden, and then over all edges.
 func factorPasses(edges int) (part, all int) {
-	n := min(max(factorEdges/max(edges, 1), leastPasses), mostPasses)
+	n := min(max(factorEdges/max(edges, 1), leastFactorPasses), mostFactorPasses)
 	return n, max(1, n/4)
 }
 
