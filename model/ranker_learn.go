@@ -65,11 +65,10 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	each := 4 * int64(c.rankLen()) * int64(1+choiceKinds*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
-	if by.Epochs = againPasses; !p.Again {
-		by.Epochs = passesFor(min(cmp.Or(p.Samples, by.Samples), arcs))
-	}
+	by.Epochs = passesFor(min(cmp.Or(p.Samples, by.Samples), arcs))
 	folds, least := 10*cmp.Or(p.Samples, by.Samples)/max(edges, 1), 2 // of a tenth of the edges
 	if p.Again {
+		by.Epochs = againPasses
 		folds, least = folds+1, 1 // the vectors of a fold take as long as its links
 	}
 	by.Folds = min(max(folds, least), by.Folds)
