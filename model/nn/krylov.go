@@ -23,7 +23,7 @@ const KrylovWidth = 32
 func KrylovVectors(k int) int { return basisLen(k) + 3*KrylovWidth }
 
 // basisLen returns the number of basis vectors that k eigenvectors need.
-func basisLen(k int) int { return k + k/2 + 20 }
+func basisLen(k int) int { return 2*k + 20 }
 
 // Krylov computes eigenvectors of a symmetric matrix S by the block method of Lanczos with full
 // reorthogonalisation (Golub and Van Loan, Matrix Computations, section 10.3). A block finds as many

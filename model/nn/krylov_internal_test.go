@@ -92,7 +92,7 @@ func checkEigen(t *testing.T, of *mat.SymDense, k int, values []float32, vectors
 	if len(values) != k {
 		t.Fatalf("%d values, want %d", len(values), k)
 	}
-	for i := range (k + 2) / 3 { // the first ones have converged
+	for i := range (k + 1) / 2 { // the first ones have converged
 		if diff := math.Abs(math.Abs(float64(values[i])) - math.Abs(all[i])); diff > 3e-3*math.Abs(all[0]) {
 			t.Errorf("eigenvalue %d is %v, want %v", i, values[i], all[i])
 		}
