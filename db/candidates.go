@@ -69,7 +69,8 @@ const (
 )
 
 // Keys returns exactly the given nodes. They are ranked whether or not they are linked to the
-// source. A repeated node counts once.
+// source. A repeated node counts once, and a node that the graph does not have is ignored:
+// Prediction.Missing counts these.
 func Keys(keys ...any) Candidates { return Candidates{kind: byKeys, keys: keys} }
 
 // Neighbors returns the nodes within n steps of the source that the source is not linked to. In a
@@ -148,13 +149,13 @@ func (c Candidates) Union(other Candidates) Candidates {
 
 // Except returns the nodes of c that are not in the other set. Nodes that the other set omits
 // because the source is linked to them count as its nodes here: All().Except(Neighbors(2)) are the
-// nodes further away. Keys of the other set may be missing in the graph.
+// nodes further away.
 func (c Candidates) Except(other Candidates) Candidates {
 	return Candidates{kind: byExcept, parts: &[2]Candidates{c, other}}
 }
 
 // Intersect returns the nodes of c that are also in the other set. Nodes that Keys lists stay
-// whether or not they are linked to the source. Keys of the other set may be missing in the graph.
+// whether or not they are linked to the source.
 func (c Candidates) Intersect(other Candidates) Candidates {
 	return Candidates{kind: byIntersect, parts: &[2]Candidates{c, other}}
 }
@@ -269,7 +270,6 @@ type resolver struct {
 	about  about
 	now    int64               // time of the question, in Unix seconds
 	listed []index.ID          // nodes listed by key, ascending; they are offered whether or not they are linked
-	filter bool                // the set is the right part of EXCEPT or INTERSECT
 	side   func(index.ID) bool // whether a node may be on its side of the relation; nil: all may
 	where  []Cond              // the conditions on the present set
 	absent
@@ -301,7 +301,7 @@ func (r *resolver) acceptance() (func(index.ID) bool, error) {
 // absent counts the nodes that are not among the candidates.
 type absent struct {
 	linked  int // of generated sets, because they are linked to the source
-	missing int // listed after EXCEPT or INTERSECT, but not in the graph
+	missing int // listed, but not in the graph
 }
 
 // twoSteps reports whether c is NEIGHBORS(2) with steps along all edges.
@@ -577,14 +577,12 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	if err != nil {
 		return nil, err
 	}
-	listed, filter := r.listed, r.filter
-	r.filter = filter || c.kind != byUnion
-	side, where, accept := r.side, r.where, r.Accept
+	listed, side, where, accept := r.listed, r.side, r.where, r.Accept
 	if c.kind == byExcept { // what is excluded need not satisfy a condition
 		r.side, r.where, r.Accept = nil, nil, nil
 	}
 	b, err := r.set(ctx, c.parts[1])
-	r.filter, r.side, r.where, r.Accept = filter, side, where, accept
+	r.side, r.where, r.Accept = side, where, accept
 	if err != nil {
 		return nil, err
 	}
@@ -601,12 +599,9 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	}), nil
 }
 
-// keys resolves listed keys to ids, ascending. It counts missing nodes instead of failing if the
-// list is a filter: a candidate that was deleted a moment ago needs no filter.
+// keys resolves listed keys to ids, ascending. It counts missing nodes instead of failing: a list
+// may name a node that was deleted a moment ago.
 func (r *resolver) keys(keys []any) ([]index.ID, error) {
-	if !r.filter {
-		return r.tx.ids(keys)
-	}
 	var ids []index.ID
 	for _, k := range keys {
 		switch id, err := r.tx.id(k); {

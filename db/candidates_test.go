@@ -106,8 +106,8 @@ func TestCombinedCandidates(t *testing.T) {
 	})
 }
 
-// A key that is listed to be excluded, or to be kept, may be of a node that was deleted; a
-// candidate may not.
+// A listed node may have been deleted; a prediction, a choice and an observation ignore and count
+// it. A source may not.
 func TestMissingKeys(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -130,6 +130,10 @@ func TestMissingKeys(t *testing.T) {
 		{db.All().Except(db.Keys(2).Union(db.Keys(6))), 3, 1},
 		{db.All().Intersect(db.Keys(2, 6)), 1, 1},
 		{db.All().Intersect(db.Keys(6)).Union(db.Keys(4)), 1, 1},
+		{db.Keys(6, 4, "ghost"), 1, 2},
+		{db.Keys(6), 0, 1},
+		{db.Keys(6).Except(db.Keys(6)), 0, 2},
+		{db.All().Except(db.Keys(6)).Union(db.Keys(6)), 4, 2},
 	} {
 		r, err := ask(c.set)
 		must(t, err)
@@ -137,13 +141,17 @@ func TestMissingKeys(t *testing.T) {
 			t.Errorf("%v: %d links, %d missing; want %d, %d", c.set, len(r.Links), r.Missing, c.links, c.missing)
 		}
 	}
-	for _, c := range []db.Candidates{
-		db.Keys(6), db.Keys(6).Except(db.Keys(6)), db.All().Except(db.Keys(6)).Union(db.Keys(6)),
-	} {
-		if _, err := ask(c); !errors.Is(err, db.ErrNotFound) {
-			t.Errorf("%v: %v, want ErrNotFound", c, err)
-		}
+	must(t, g.Model("m").Create(t.Context(), db.ModelSpec{}))
+	d, err := g.Choose(t.Context(), db.ChooseOptions{For: 0, Among: db.Keys(6, 4, "ghost"), Model: "m"})
+	must(t, err)
+	if len(d.Offers) != 1 || d.Target != db.Int(4) || d.Missing != 2 {
+		t.Errorf("chosen %+v", d)
 	}
+	must(t, g.Observe(t.Context(), db.ObserveOptions{Source: 0, Target: 4, Among: db.Keys(6, 4), Model: "m", Reward: 1}))
+	_, err = g.Choose(t.Context(), db.ChooseOptions{For: 0, Among: db.Keys(6), Model: "m"})
+	wantError(t, "a choice among none", err, db.ErrInput)
+	_, err = g.Predict(t.Context(), db.PredictOptions{For: 6, Among: db.Keys(4)})
+	wantError(t, "a missing source", err, db.ErrNotFound)
 	if _, err := ask(db.All().Except(db.Keys(1.5))); !errors.Is(err, db.ErrInput) {
 		t.Errorf("a key of another type: %v, want ErrInput", err)
 	}

@@ -47,7 +47,8 @@ type Decision struct {
 	GraphVersion uint64    `json:"graph_version"` // version of the graph that was read
 	Time         time.Time `json:"time"`
 	Expires      time.Time `json:"expires"`
-	Offers       []Offer   `json:"offered"` // all candidates
+	Offers       []Offer   `json:"offered"`          // all candidates
+	Missing      int       `json:"missing,omitzero"` // of Choose: number of listed nodes that the graph does not have
 	Rewarded     bool      `json:"rewarded"`
 	Reward       float64   `json:"reward"`
 }
@@ -302,7 +303,9 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	d.Time = tx.db.opts.Now().UnixNano()
 	d.End = d.Time + min(int64(cmp.Or(c.TTL, defaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
-	return newDecision(d, tx.key), nil
+	made := newDecision(d, tx.key)
+	made.Missing = q.ranking.Missing
+	return made, nil
 }
 
 // scoreChoice scores the candidates and derives their probabilities.
@@ -310,6 +313,8 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*record
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
 		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source.Literal(), words.Count(q.ranking.Linked, "node"))
+	case n == 0 && q.ranking.Missing > 0:
+		return nil, inputf("node %v has no candidates to choose from: the graph has none of the %s", q.ranking.Source.Literal(), words.Count(q.ranking.Missing, "listed node"))
 	case n == 0:
 		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source.Literal())
 	case n > maxOffers:

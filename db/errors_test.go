@@ -34,7 +34,7 @@ func TestErrorsNameThings(t *testing.T) {
 		"no node ' 1'; there is a node 1, an integer":          {in(func(tx *db.Tx) error { return tx.DeleteNode(" 1") }), db.ErrNotFound, db.Error{Kind: "node", Name: "' 1'", DidYouMean: "1"}},
 		"no node 20; there is a node '20', a string":           {in(func(tx *db.Tx) error { return tx.DeleteEdge(20, 1) }), db.ErrNotFound, db.Error{Kind: "node", Name: "20", DidYouMean: "'20'"}},
 		"no node 'TWO'; there is a node 'two'":                 {predict(db.PredictOptions{For: "TWO"}), db.ErrNotFound, db.Error{Kind: "node", Name: "'TWO'", DidYouMean: "'two'"}},
-		"no node 'ann'; there is a node 'Ann'":                 {predict(db.PredictOptions{For: 1, Among: db.Keys("ann")}), db.ErrNotFound, db.Error{Kind: "node", Name: "'ann'", DidYouMean: "'Ann'"}},
+		"no node 'ann'; there is a node 'Ann'":                 {predict(db.PredictOptions{For: "ann"}), db.ErrNotFound, db.Error{Kind: "node", Name: "'ann'", DidYouMean: "'Ann'"}},
 		"no node 'two '; there is a node 'two'":                {predict(db.PredictOptions{For: "two "}), db.ErrNotFound, db.Error{Kind: "node", Name: "'two '", DidYouMean: "'two'"}},
 		"no node ' '":                                          {in(func(tx *db.Tx) error { _, err := tx.Node(" "); return err }), db.ErrNotFound, db.Error{Kind: "node", Name: "' '"}},
 		"no edge 'two' -> 'two'":                               {in(func(tx *db.Tx) error { return tx.DeleteEdge("two", "two") }), db.ErrNotFound, db.Error{Kind: "edge", Name: "'two' -> 'two'"}},

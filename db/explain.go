@@ -130,7 +130,7 @@ func (tx *Tx) steps(q *question, p *PredictOptions, plan []walk.Estimate) []Step
 		candidates += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
 	}
 	if q.ranking.Missing > 0 {
-		candidates += fmt.Sprintf(", %d listed after EXCEPT or INTERSECT not in the graph", q.ranking.Missing)
+		candidates += fmt.Sprintf(", %d listed are not in the graph", q.ranking.Missing)
 	}
 	of := q.ranking.AnsweredBy
 	if r := q.ranking; r.ModelVersion != 0 {

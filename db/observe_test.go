@@ -115,7 +115,6 @@ func TestObserveRefuses(t *testing.T) {
 		"source":       {db.ObserveOptions{Source: "x", Target: 3, Model: "m"}, db.ErrNotFound},
 		"target":       {db.ObserveOptions{Source: 1, Target: "x", Model: "m"}, db.ErrNotFound},
 		"model":        {db.ObserveOptions{Source: 1, Target: 3, Model: "x"}, db.ErrNoModel},
-		"candidate":    {db.ObserveOptions{Source: 1, Target: 3, Model: "m", Among: db.Keys("x")}, db.ErrNotFound},
 	} {
 		wantError(t, what, g.Observe(ctx, c.o), c.want)
 	}

@@ -103,7 +103,7 @@ type Prediction struct {
 	Candidates   int    `json:"candidates"`         // number of candidates
 	Retrieved    int    `json:"retrieved,omitzero"` // number of candidates scored, the most promising ones; 0 means all
 	Linked       int    `json:"linked"`             // number of nodes left out of a generated set because they are linked already
-	Missing      int    `json:"missing"`            // number of nodes listed after EXCEPT or INTERSECT that the graph does not have
+	Missing      int    `json:"missing"`            // number of listed nodes that the graph does not have
 	Walk         string `json:"walk"`               // how PageRank was computed; "" if it was not
 }
 
@@ -127,7 +127,7 @@ func (db *DB) Predict(ctx context.Context, p PredictOptions) (*Prediction, error
 
 // Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update
 // it sees the edges of the transaction, and the models as they were before it. It returns
-// ErrNotFound for a missing node or label, ErrNoModel for a missing model or version, ErrInput for
+// ErrNotFound for a missing source or label, ErrNoModel for a missing model or version, ErrInput for
 // an invalid option, and ErrTooLarge for a policy that takes more memory than the graph leaves, and
 // for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p PredictOptions) (*Prediction, error) {

@@ -168,7 +168,6 @@ func TestPredictRefuses(t *testing.T) {
 		want error
 	}{
 		"node":       {db.PredictOptions{For: "nobody"}, db.ErrNotFound},
-		"candidate":  {db.PredictOptions{For: 1, Among: db.Keys(2, "nobody")}, db.ErrNotFound},
 		"label":      {db.PredictOptions{For: 1, Among: db.Label("none")}, db.ErrNotFound},
 		"no label":   {db.PredictOptions{For: 1, Among: db.Label("")}, db.ErrNotFound},
 		"model":      {db.PredictOptions{For: 1, Model: "none"}, db.ErrNoModel},

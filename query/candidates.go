@@ -21,14 +21,10 @@ func Candidates(set string) (db.Candidates, error) {
 }
 
 // candidates returns the candidates of a set, or the zero Candidates if s is nil.
-func (r *run) candidates(s parse.Set) db.Candidates { return r.candidateSet(s, r.node) }
-
-// candidateSet is candidates with the method that reads a listed node: node, or key if the set only
-// filters others.
-func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Candidates {
+func (r *run) candidates(s parse.Set) db.Candidates {
 	switch s := s.(type) {
 	case *parse.ListSet:
-		return db.Keys(r.each(s.Nodes, listed)...)
+		return db.Keys(r.each(s.Nodes, r.key)...)
 	case *parse.SizedSet:
 		n := int(r.integer(s.Size, 1, 1))
 		c := map[parse.SetFunction]db.Candidates{
@@ -46,13 +42,9 @@ func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Cand
 	case *parse.AllSet:
 		return db.All()
 	case *parse.ParamSet:
-		return r.setArgument(s, listed)
+		return r.setArgument(s)
 	case *parse.Combination:
-		left := r.candidateSet(s.Left, listed)
-		if s.Operator != parse.SetUnion {
-			listed = r.key
-		}
-		right := r.candidateSet(s.Right, listed)
+		left, right := r.candidates(s.Left), r.candidates(s.Right)
 		switch s.Operator {
 		case parse.SetUnion:
 			return left.Union(right)
@@ -65,7 +57,7 @@ func (r *run) candidateSet(s parse.Set, listed func(parse.Value) db.Key) db.Cand
 }
 
 // setArgument returns the set given as an argument: a db.Candidates or a slice of nodes.
-func (r *run) setArgument(s *parse.ParamSet, listed func(parse.Value) db.Key) db.Candidates {
+func (r *run) setArgument(s *parse.ParamSet) db.Candidates {
 	x := r.value(s.Param)
 	if c, ok := x.(db.Candidates); ok {
 		return c
@@ -73,5 +65,5 @@ func (r *run) setArgument(s *parse.ParamSet, listed func(parse.Value) db.Key) db
 	if reflect.ValueOf(x).Kind() != reflect.Slice {
 		r.refuse(s, "%s is not a set: want a slice of nodes, or db.Candidates", words.Value(x))
 	}
-	return db.Keys(r.each([]parse.Value{s.Param}, listed)...)
+	return db.Keys(r.each([]parse.Value{s.Param}, r.key)...)
 }

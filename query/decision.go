@@ -88,6 +88,7 @@ func (r *run) choose(s *parse.Statement) {
 	} else {
 		r.rows.note("scored by model %v version %d", Name(d.Model), d.ModelVersion)
 	}
+	r.rows.noteMissing(d.Missing)
 }
 
 func (r *run) reward(s *parse.Statement) {

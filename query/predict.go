@@ -190,14 +190,19 @@ func (rows *Rows) remark(r *db.Prediction) {
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:
 		rows.note("%s has no candidates: it is linked already to the %s of the set", source, words.Count(r.Linked, "node"))
-	case r.Candidates == 0:
+	case r.Candidates == 0 && r.Missing == 0:
 		rows.note("%s has no candidates: the set is empty", source)
 	}
 	if r.Retrieved > 0 {
 		rows.noteOnce(fmt.Sprintf("scored the %d most promising of %s; retrieve = off scores all", r.Retrieved, words.Count(r.Candidates, "candidate")))
 	}
-	if r.Missing > 0 {
-		rows.noteOnce("not in the graph, and ignored: " + words.Count(r.Missing, "node") + " listed after EXCEPT or INTERSECT")
+	rows.noteMissing(r.Missing)
+}
+
+// noteMissing adds a note on a number of listed nodes that the graph does not have.
+func (rows *Rows) noteMissing(n int) {
+	if n > 0 {
+		rows.noteOnce("not in the graph, and ignored: " + words.Count(n, "listed node"))
 	}
 }
 
