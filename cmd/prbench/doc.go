@@ -139,7 +139,8 @@
 // compared on it. The default and the heuristics were run again with the present columns and the
 // present start. On Cora, ml-100k and ogbl-ddi so were ease, pair_mix and the untrained model;
 // elsewhere the first two ratios come from an earlier version, times the change of the default's
-// means.
+// means. Since then a training has other candidates and fewer passes; EXPERIMENTS.md has what that
+// changed.
 //
 //	                        MRR     hits@10  others        heuristics
 //	Facebook   ALL          0.4096  0.6778  1.11, 1.06    1.13, 1.09
