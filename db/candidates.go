@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -69,8 +68,8 @@ const (
 )
 
 // Keys returns exactly the given nodes. They are ranked whether or not they are linked to the
-// source. A repeated node counts once, and a node that the graph does not have is ignored:
-// Prediction.Missing counts these.
+// source. A repeated node counts once. A node that the graph does not have is ignored, and counted in
+// Prediction.Missing.
 func Keys(keys ...any) Candidates { return Candidates{kind: byKeys, keys: keys} }
 
 // Neighbors returns the nodes within n steps of the source that the source is not linked to. In a
@@ -603,14 +602,15 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 // may name a node that was deleted a moment ago.
 func (r *resolver) keys(keys []any) ([]index.ID, error) {
 	var ids []index.ID
-	for _, k := range keys {
-		switch id, err := r.tx.id(k); {
-		case err == nil:
-			ids = append(ids, id)
-		case errors.Is(err, ErrNotFound):
-			r.missing++
-		default:
+	for _, key := range keys {
+		k, err := KeyOf(key)
+		if err != nil {
 			return nil, err
+		}
+		if id, ok := r.tx.find(k); ok {
+			ids = append(ids, id)
+		} else {
+			r.missing++
 		}
 	}
 	return candidate.Union(nil, ids), nil

@@ -314,7 +314,8 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*record
 	case n == 0 && q.ranking.Linked > 0:
 		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source.Literal(), words.Count(q.ranking.Linked, "node"))
 	case n == 0 && q.ranking.Missing > 0:
-		return nil, inputf("node %v has no candidates to choose from: the graph has none of the %s", q.ranking.Source.Literal(), words.Count(q.ranking.Missing, "listed node"))
+		return nil, inputf("node %v has no candidates to choose from: the set is empty, and not in the graph: %s",
+			q.ranking.Source.Literal(), words.Count(q.ranking.Missing, "listed node"))
 	case n == 0:
 		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source.Literal())
 	case n > maxOffers:

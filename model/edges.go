@@ -12,10 +12,14 @@ import (
 
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets.
 type EdgePlan struct {
-	Samples   int // edges drawn as positives, without repetition (2000; policy default: a hundredth of the edges, but 5000 to 8000, within Memory)
+	// Samples is the number of edges drawn as positives, without repetition (2000; policy default: a
+	// hundredth of the edges, but 5000 to 8000, within Memory).
+	Samples   int
 	Negatives int // pairs without an edge for each positive, drawn uniformly (4; policy default: 16 of each of three kinds)
 	Folds     int // parts that are hidden in turn (5; policy default: up to 10)
-	Epochs    int // passes over the samples (10; policy default: 6 for each of its three networks, up to 12 over fewer than 5000 samples)
+	// Epochs is the number of passes over the samples (10; policy default: 6 for each of its three
+	// networks, and up to 12 over fewer than 5000 samples).
+	Epochs int
 	// Memory is the number of bytes that policy default may take for the vectors of the nodes and,
 	// if Samples is 0, for the columns of the samples (512 MB). Vectors that do not fit are left
 	// out: see VectorsLeftOut.

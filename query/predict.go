@@ -190,7 +190,7 @@ func (rows *Rows) remark(r *db.Prediction) {
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:
 		rows.note("%s has no candidates: it is linked already to the %s of the set", source, words.Count(r.Linked, "node"))
-	case r.Candidates == 0 && r.Missing == 0:
+	case r.Candidates == 0:
 		rows.note("%s has no candidates: the set is empty", source)
 	}
 	if r.Retrieved > 0 {
