@@ -4,54 +4,70 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
-// Logged is one choice with a known reward, the input for estimating a different policy's value.
-type Logged struct {
-	Propensity float64 // probability with which the candidate was chosen
-	Target     float64 // probability with which the policy to estimate would have chosen it
-	MaxWeight  float64 // largest Target/Propensity over all candidates of the choice
+// Logged is a logged slate, whose rewards are known: the input for estimating the value of another
+// policy. The slate of a single choice has one place.
+type Logged []LoggedPlace
+
+// LoggedPlace is a place of a logged slate.
+type LoggedPlace struct {
+	Propensity float64 // probability with which the slate showed the candidate here
+	Target     float64 // probability with which the policy to estimate would have shown it here
+	MaxWeight  float64 // largest Target/Propensity over all candidates of the place
 	Reward     float64
-	Score      float64 // score of the chosen candidate; any quantity that correlates with rewards
-	Mean       float64 // mean score of the candidates under the policy to estimate
+	Score      float64 // score of the candidate; any quantity that correlates with rewards
+	Mean       float64 // mean score of the candidates of the place under the policy to estimate
 }
 
-// weight is the importance weight of the choice.
-func (l *Logged) weight() float64 { return l.Target / l.Propensity }
+// weight is the importance weight of the place.
+func (l *LoggedPlace) weight() float64 { return l.Target / l.Propensity }
 
-// Rewards is the range of possible rewards.
+// weight is the mean importance weight of the places.
+func (l Logged) weight() (sum float64) {
+	for k := range l {
+		sum += l[k].weight()
+	}
+	return sum / float64(len(l))
+}
+
+// Rewards is the range of the possible rewards of a place.
 type Rewards struct{ Min, Max float64 }
 
-// Estimate is an estimate of the mean reward of a policy from the choices of a different policy.
+// Estimate is an estimate of the mean reward of a policy's slates from the slates of a different
+// policy. The reward of a slate is the sum over its places.
 type Estimate struct {
 	Value     float64 `json:"value"`
 	Low       float64 `json:"low"` // Low and High contain the mean reward with a probability of at least 95 %
 	High      float64 `json:"high"`
-	Effective float64 `json:"effective"` // number of the policy's own choices that would be as informative: (Σw)²/Σw²
-	Weights   float64 `json:"weights"`   // Σw; near the number of choices if the log is informative enough
-	Rare      int     `json:"rare"`      // number of choices with too improbable candidates; Low and High allow any reward for them
+	Effective float64 `json:"effective"` // number of the policy's own slates that would be as informative: (Σw)²/Σw²
+	Weights   float64 `json:"weights"`   // Σw, w the mean of a slate's weights; near the number of slates if the log is informative enough
+	Rare      int     `json:"rare"`      // number of slates with too improbable candidates; Low and High allow any reward for them
 }
 
 // Estimators returns the names that OffPolicy accepts.
 func Estimators() []string { return []string{"ips", "snips", "dr"} }
 
-// OffPolicy estimates the value of a policy from the choices of a different policy, with w =
-// Target/Propensity:
+// OffPolicy estimates the value of a policy from the slates of a different policy, with w =
+// Target/Propensity, by the item-position model: the reward of a place depends on the candidate
+// and the place, not on the other candidates (Li, Kim and Zitouni, WSDM 2015; Li et al., KDD 2018).
+// With sums over the places of a slate:
 //
-//   - ips: the mean of w r (Horvitz and Thompson, 1952).
-//   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, with less
-//     variance.
-//   - dr: the mean of q(policy) + w (r - q(chosen)) (Dudik, Langford and Li, ICML 2011), doubly
-//     robust. q is a linear function of the scores, fitted to the rewards of the half of the log
-//     that does not contain the choice, so that dr is unbiased, too.
+//   - ips: the mean of Σ w r (Horvitz and Thompson, 1952).
+//   - snips: ΣΣ w r / ΣΣ w, times the places of a slate (Swaminathan and Joachims, NeurIPS 2015):
+//     slightly biased, with less variance.
+//   - dr: the mean of Σ q(policy) + w (r - q(shown)) (Dudik, Langford and Li, ICML 2011), doubly
+//     robust. q is a linear function of the scores for each place, with the same slope, fitted to
+//     the rewards of the half of the log that does not contain the slate, so that dr is unbiased,
+//     too.
 //
 // The interval accounts for rewards and weights that are possible but do not occur in the log, so
 // it has a positive width even if all rewards are equal; see [estimator.limit]. It lies within the
 // range of rewards if the estimate does. OffPolicy returns ErrOption for an unknown name. It
-// returns ErrInput for a log in which the policy would have chosen none of the chosen candidates,
-// for a propensity of 0, a weight above MaxWeight and a reward out of range.
+// returns ErrInput for a log in which the policy would have shown none of the candidates that were
+// shown, for a propensity of 0, a weight above MaxWeight, a reward out of range, and a slate
+// without places.
 func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) (Estimate, error) {
 	if !slices.Contains(Estimators(), name) {
 		return Estimate{}, &NameError{"estimator", name, Estimators()}
@@ -62,11 +78,13 @@ func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) 
 	}
 	e := estimator{name: name, log: log, lines: fitLines(log, rewards), largest: largestWeight(log)}
 	var sum term
-	for i := range log {
-		if log[i].MaxWeight > e.largest {
+	for i, l := range log {
+		if slices.ContainsFunc(l, e.rare) {
 			v.Rare++
 		}
-		sum = sum.plus(e.term(i, log[i].weight(), log[i].Reward))
+		for k := range l {
+			sum = sum.plus(e.term(i, k, l[k].weight(), l[k].Reward))
+		}
 	}
 	v.Value = sum.above / sum.below
 	low, err := e.limit(ctx, 1, rewards.Min)
@@ -81,25 +99,37 @@ func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) 
 // weigh checks the log and sums its weights.
 func weigh(log []Logged, rewards Rewards) (v Estimate, err error) {
 	squares := 0.0
-	for i := range log {
-		l := &log[i]
-		w := l.weight()
-		switch {
-		case !(l.Propensity > 0):
-			return v, fmt.Errorf("%w: choice %d with propensity %v", ErrInput, i, l.Propensity)
-		case !(w <= l.MaxWeight):
-			return v, fmt.Errorf("%w: choice %d has weight %v, above its MaxWeight %v", ErrInput, i, w, l.MaxWeight)
-		case !(l.Reward >= rewards.Min && l.Reward <= rewards.Max):
-			return v, fmt.Errorf("%w: choice %d has reward %v (accepted: from %v to %v)", ErrInput, i, l.Reward, rewards.Min, rewards.Max)
+	for i, l := range log {
+		if len(l) == 0 {
+			return v, fmt.Errorf("%w: slate %d has no places", ErrInput, i)
 		}
+		for k := range l {
+			if err := l[k].check(rewards); err != nil {
+				return v, fmt.Errorf("%w: place %d of slate %d has %w", ErrInput, k+1, i, err)
+			}
+		}
+		w := l.weight()
 		v.Weights += w
 		squares += w * w
 	}
 	if v.Weights == 0 {
-		return v, fmt.Errorf("%w: the policy would have made none of the %d choices", ErrInput, len(log))
+		return v, fmt.Errorf("%w: the policy would have shown none of the candidates of the %d slates", ErrInput, len(log))
 	}
 	v.Effective = v.Weights * v.Weights / squares
 	return v, nil
+}
+
+// check returns an error that says what is wrong with the place.
+func (l *LoggedPlace) check(rewards Rewards) error {
+	switch w := l.weight(); {
+	case !(l.Propensity > 0):
+		return fmt.Errorf("propensity %v", l.Propensity)
+	case !(w <= l.MaxWeight):
+		return fmt.Errorf("weight %v, above its MaxWeight %v", w, l.MaxWeight)
+	case !(l.Reward >= rewards.Min && l.Reward <= rewards.Max):
+		return fmt.Errorf("reward %v (accepted: from %v to %v)", l.Reward, rewards.Min, rewards.Max)
+	}
+	return nil
 }
 
 // estimator computes the terms of an estimate.
@@ -107,25 +137,29 @@ type estimator struct {
 	name    string
 	log     []Logged
 	lines   [2]line
-	largest float64 // largest weight; in the limits, a choice with a larger MaxWeight counts with the worst reward and weight 1
+	largest float64 // largest weight that the limits allow for
 }
 
-// term is the contribution of one choice to the numerator (above) and the denominator (below) of an
-// estimate.
+// rare reports whether a place counts in the limits with the worst reward and weight 1.
+func (e *estimator) rare(l LoggedPlace) bool { return l.MaxWeight > e.largest }
+
+// term is the contribution of a place or a slate to the numerator (above) and the denominator
+// (below) of an estimate.
 type term struct{ above, below float64 }
 
 func (t term) plus(o term) term { return term{t.above + o.above, t.below + o.below} }
 
-// term returns the contribution of choice i for the given weight and reward.
-func (e *estimator) term(i int, w, reward float64) term {
+// term returns the contribution of place k of slate i for the given weight and reward.
+func (e *estimator) term(i, k int, w, reward float64) term {
+	l, share := &e.log[i][k], 1/float64(len(e.log[i]))
 	switch e.name {
 	case "ips":
-		return term{w * reward, 1}
+		return term{w * reward, share}
 	case "snips":
-		return term{w * reward, w}
+		return term{w * reward, w * share}
 	}
-	l, q := &e.log[i], e.lines[1-i%2]
-	return term{q.at(l.Mean) + w*(reward-q.at(l.Score)), 1}
+	q := &e.lines[1-i%2]
+	return term{q.at(k, l.Mean) + w*(reward-q.at(k, l.Score)), share}
 }
 
 // confidence is log 40: each limit of an interval is wrong with a probability of at most 1/40.
@@ -147,12 +181,14 @@ const confidence = 3.688879454113936
 // (2009) was 2 to 5 times as wide. The bootstrap, even with Wilson's interval for the effective
 // number of choices as its minimum width, covered as little as 7 % of the true values with ips.
 func (e *estimator) limit(ctx context.Context, sign, worst float64) (float64, error) {
-	terms, least := e.outcomes(sign, worst)
+	terms, worstPlaces := e.outcomes(sign, worst)
 	var sum term
-	for _, t := range terms {
+	low := math.Inf(1)
+	for i, t := range terms {
 		sum = sum.plus(t)
+		low = min(low, sign*worst*float64(len(e.log[i])))
 	}
-	low, high := sign*worst, sum.above/sum.below
+	high := sum.above / sum.below
 	z := make([]float64, len(terms))
 	for range 30 {
 		if err := ctx.Err(); err != nil || !(low < high) {
@@ -162,7 +198,7 @@ func (e *estimator) limit(ctx context.Context, sign, worst float64) (float64, er
 		for i, t := range terms {
 			z[i] = t.above - mean*t.below
 		}
-		if growth(z, least.above-mean*least.below) > confidence {
+		if growth(z, least(worstPlaces, mean)) > confidence {
 			low = mean
 		} else {
 			high = mean
@@ -171,24 +207,39 @@ func (e *estimator) limit(ctx context.Context, sign, worst float64) (float64, er
 	return low, nil
 }
 
-// outcomes returns the terms times sign, and the smallest possible term.
-func (e *estimator) outcomes(sign, worst float64) (terms []term, least term) {
+// outcomes returns the terms of the slates times sign, and the terms that the places of each slate
+// have with the worst reward, for weight 0 and for the largest weight.
+func (e *estimator) outcomes(sign, worst float64) (terms []term, extremes [][][2]term) {
 	signed := func(t term) term { return term{sign * t.above, t.below} }
-	least.above = math.Inf(1)
-	for i := range e.log {
-		l := &e.log[i]
-		if l.MaxWeight > e.largest {
-			terms = append(terms, term{sign * worst, 1})
-			continue
-		}
-		terms = append(terms, signed(e.term(i, l.weight(), l.Reward)))
-		for _, w := range [2]float64{0, e.largest} {
-			if t := signed(e.term(i, w, worst)); t.below > 0 && t.above < least.above {
-				least = t
+	for i, l := range e.log {
+		var sum term
+		of := make([][2]term, len(l))
+		for k := range l {
+			if e.rare(l[k]) {
+				fixed := term{sign * worst, 1 / float64(len(l))}
+				of[k] = [2]term{fixed, fixed}
+				sum = sum.plus(fixed)
+				continue
 			}
+			of[k] = [2]term{signed(e.term(i, k, 0, worst)), signed(e.term(i, k, e.largest, worst))}
+			sum = sum.plus(signed(e.term(i, k, l[k].weight(), l[k].Reward)))
 		}
+		terms, extremes = append(terms, sum), append(extremes, of)
 	}
-	return terms, least
+	return terms, extremes
+}
+
+// least returns the least above - mean below that a slate could have.
+func least(extremes [][][2]term, mean float64) float64 {
+	all := math.Inf(1)
+	for _, places := range extremes {
+		sum := 0.0
+		for _, t := range places {
+			sum += min(t[0].above-mean*t[0].below, t[1].above-mean*t[1].below)
+		}
+		all = min(all, sum)
+	}
+	return all
 }
 
 // growth returns the largest Σ log(1 + λz) for λ from 0 to -1/least. least must be negative, and no
@@ -223,165 +274,78 @@ func growth(z []float64, least float64) (sum float64) {
 
 // largestWeight returns the largest weight that the limits allow for. A larger weight of a rare
 // candidate means that its draws move the estimate more, and that the log tells less if the
-// candidate was never drawn. Treating choices with rare candidates as unknown costs their share of
+// candidate was never drawn. Treating places with rare candidates as unknown costs their share of
 // the log. The result minimises the sum of both. It depends only on the candidates that could have
-// been chosen, not on the chosen ones, so it does not bias the limits.
+// been shown, not on the candidates that were, so it does not bias the limits.
 func largestWeight(log []Logged) (largest float64) {
-	weights := make([]float64, len(log))
-	for i := range log {
-		weights[i] = log[i].MaxWeight
+	var weights []float64
+	for _, l := range log {
+		for k := range l {
+			weights = append(weights, l[k].MaxWeight)
+		}
 	}
 	slices.Sort(weights)
-	n, most := float64(len(weights)), math.Inf(-1)
+	most := math.Inf(-1)
 	for i, w := range weights {
-		if value := math.Log(float64(i+1)/n) - w*confidence/n; value >= most {
+		if value := math.Log(float64(i+1)/float64(len(weights))) - w*confidence/float64(len(log)); value >= most {
 			most, largest = value, w
 		}
 	}
 	return largest
 }
 
-// line is a regression of rewards on scores, clamped to the range of rewards.
+// line is a regression of rewards on scores, with an offset for each place, clamped to the range of
+// rewards.
 type line struct {
-	base, slope float64
-	rewards     Rewards
+	base    []float64 // by place
+	slope   float64
+	rewards Rewards
 }
 
-func (l line) at(score float64) float64 {
-	return min(max(l.base+l.slope*score, l.rewards.Min), l.rewards.Max)
+func (l *line) at(place int, score float64) float64 {
+	base := 0.0
+	if place < len(l.base) {
+		base = l.base[place]
+	}
+	return min(max(base+l.slope*score, l.rewards.Min), l.rewards.Max)
 }
 
-// fitLines fits a line to the choices with even numbers and a line to the choices with odd numbers,
+// fitLines fits a line to the slates with even numbers and a line to the slates with odd numbers,
 // by least squares.
 func fitLines(log []Logged, rewards Rewards) (lines [2]line) {
 	for half := range lines {
-		lines[half].rewards = rewards
-		var n, x, y, xx, xy float64
-		for i := half; i < len(log); i += 2 {
-			l := &log[i]
-			n, x, y = n+1, x+l.Score, y+l.Reward
-		}
-		if n == 0 {
-			continue
-		}
-		x, y = x/n, y/n
-		for i := half; i < len(log); i += 2 {
-			d := log[i].Score - x
-			xx, xy = xx+d*d, xy+d*(log[i].Reward-y)
-		}
-		if xx > 0 {
-			lines[half].slope = xy / xx
-		}
-		lines[half].base = y - lines[half].slope*x
+		lines[half] = fitLine(log, half, rewards)
 	}
 	return lines
 }
 
-// Explorer converts the scores of candidates into the probabilities to choose them with. The zero
-// Explorer is SquareCB with its default.
-//
-//   - squarecb: inverse gap weighting (Foster and Rakhlin, ICML 2020, algorithm 1). A candidate
-//     whose score is below the best one of K has probability 1 / (K + γ (best - score)); the best
-//     one has the remaining probability. γ is Gamma times the square root of the number of observed
-//     outcomes plus one, so that exploration decreases with experience.
-//   - epsilon_greedy: with probability Epsilon a uniformly drawn candidate, otherwise the best.
-//
-// Among equal scores the first is the best.
-type Explorer struct {
-	Name    string  // "": squarecb
-	Gamma   float64 // squarecb: greater than 0; 0 means 10
-	Epsilon float64 // epsilon_greedy: from 0 to 1
-}
-
-// Names of explorers.
-const (
-	squareCB      = "squarecb"
-	epsilonGreedy = "epsilon_greedy"
-)
-
-// Explorers returns the names that Explorer.Name accepts.
-func Explorers() []string { return []string{squareCB, epsilonGreedy} }
-
-const defaultGamma = 10
-
-// NewExplorer returns the named explorer with its defaults. It returns ErrOption for an unknown
-// name.
-func NewExplorer(name string) (Explorer, error) {
-	switch name {
-	case "", squareCB:
-		return Explorer{Name: squareCB, Gamma: defaultGamma}, nil
-	case epsilonGreedy:
-		return Explorer{Name: epsilonGreedy, Epsilon: 0.1}, nil
-	}
-	return Explorer{}, &NameError{"explorer", name, Explorers()}
-}
-
-// Resolve fills in the defaults. It returns ErrOption for an invalid explorer.
-func (e Explorer) Resolve() (Explorer, error) {
-	r, err := NewExplorer(e.Name)
-	switch {
-	case err != nil:
-		return e, err
-	case r.Name == epsilonGreedy:
-		if e.Gamma != 0 || !(e.Epsilon >= 0 && e.Epsilon <= 1) {
-			return e, optionf("%v (accepted: epsilon from 0 to 1, and no gamma)", e)
-		}
-		r.Epsilon = e.Epsilon
-	case e.Gamma != 0 || e.Epsilon != 0:
-		if e.Epsilon != 0 || !(e.Gamma > 0 && e.Gamma <= math.MaxFloat32) {
-			return e, optionf("%v (accepted: gamma above 0, and no epsilon)", e)
-		}
-		r.Gamma = e.Gamma
-	}
-	return r, nil
-}
-
-// String returns the explorer in the syntax of the query language.
-func (e Explorer) String() string {
-	if e.Name == epsilonGreedy {
-		return fmt.Sprintf("%s (epsilon = %v)", e.Name, e.Epsilon)
-	}
-	return fmt.Sprintf("%s (gamma = %v)", squareCB, e.Gamma)
-}
-
-// Propensities returns the probability of choosing each candidate; they sum to 1. The explorer must
-// be resolved. rounds is the number of outcomes observed so far.
-func (e Explorer) Propensities(scores []float64, rounds int) []float64 {
-	p, best := make([]float64, len(scores)), 0
-	for i, s := range scores {
-		if s > scores[best] {
-			best = i
+// fitLine fits a line to every second slate from the first one.
+func fitLine(log []Logged, first int, rewards Rewards) line {
+	type sums struct{ n, x, y float64 }
+	var means []sums // by place
+	for i := first; i < len(log); i += 2 {
+		for k := range log[i] {
+			if k == len(means) {
+				means = append(means, sums{})
+			}
+			m := &means[k]
+			m.n, m.x, m.y = m.n+1, m.x+log[i][k].Score, m.y+log[i][k].Reward
 		}
 	}
-	k, rest := float64(len(scores)), 1.0
-	for i, s := range scores {
-		switch {
-		case i == best:
-			continue
-		case e.Name == epsilonGreedy:
-			p[i] = e.Epsilon / k
-		default:
-			p[i] = 1 / (k + e.Gamma*math.Sqrt(float64(rounds)+1)*(scores[best]-s))
+	xx, xy := 0.0, 0.0
+	for i := first; i < len(log); i += 2 {
+		for k := range log[i] {
+			m := means[k]
+			d := log[i][k].Score - m.x/m.n
+			xx, xy = xx+d*d, xy+d*(log[i][k].Reward-m.y/m.n)
 		}
-		rest -= p[i]
 	}
-	if len(p) > 0 {
-		p[best] = rest
+	l := line{rewards: rewards}
+	if xx > 0 {
+		l.slope = xy / xx
 	}
-	return p
-}
-
-// Draw returns index i with probability propensities[i].
-func Draw(rng *rand.Rand, propensities []float64) int {
-	u, last := rng.Float64(), 0
-	for i, p := range propensities {
-		if p <= 0 {
-			continue
-		}
-		if last = i; u < p {
-			return i
-		}
-		u -= p
+	for _, m := range means {
+		l.base = append(l.base, m.y/m.n-l.slope*m.x/m.n)
 	}
-	return last // reached only by rounding errors
+	return l
 }

@@ -38,14 +38,14 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 		}
 		propensities := e.Propensities(seen[:], 20)
 		chosen := Draw(rng, propensities)
-		l := Logged{Propensity: propensities[chosen], MaxWeight: 1 / propensities[best], Score: scores[chosen], Mean: scores[best]}
+		l := LoggedPlace{Propensity: propensities[chosen], MaxWeight: 1 / propensities[best], Score: scores[chosen], Mean: scores[best]}
 		if chosen == best {
 			l.Target = 1
 		}
 		if rng.Float64() < p[chosen] {
 			l.Reward = 1
 		}
-		log, truth = append(log, l), truth+p[best]/float64(n)
+		log, truth = append(log, Logged{l}), truth+p[best]/float64(n)
 	}
 	return log, truth
 }
@@ -104,7 +104,7 @@ var overlaps = []struct {
 func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity func(*rand.Rand) float64) (log []Logged) {
 	for range n {
 		p := propensity(rng)
-		l := Logged{Propensity: p, Target: 1, MaxWeight: 1 / p, Reward: rewards.Min, Score: rng.Float64()}
+		l := LoggedPlace{Propensity: p, Target: 1, MaxWeight: 1 / p, Reward: rewards.Min, Score: rng.Float64()}
 		l.Mean = l.Score
 		if rng.Float64() >= p {
 			l.Propensity, l.Target, l.Score = (1-p)/7, 0, l.Mean*rng.Float64()
@@ -112,7 +112,7 @@ func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity 
 		if rng.Float64() < rate {
 			l.Reward = rewards.Max
 		}
-		log = append(log, l)
+		log = append(log, Logged{l})
 	}
 	return log
 }
@@ -166,6 +166,79 @@ func covers(t *testing.T, name string, rate float64, n, repetitions int, propens
 	}
 }
 
+// simulateSlates returns a log of slates of SquareCB, and the exact value, on the same contexts, of
+// slates of the best by other scores. The reward of a place is 1 with the appeal of its candidate
+// times a factor of the place.
+func simulateSlates(rng *rand.Rand, n int, appeal float64) (log []Logged, truth float64) {
+	const candidates, places = 8, 4
+	e := Explorer{Gamma: 3}
+	for range n {
+		p, seen, scores := make([]float64, candidates), make([]float64, candidates), make([]float64, candidates)
+		for i := range p {
+			p[i] = appeal * rng.Float64()
+			seen[i], scores[i] = p[i]+0.2*rng.NormFloat64(), p[i]+0.2*rng.NormFloat64()
+		}
+		slate := NewSlate(seen, e.Propensities(seen, 20))
+		shown, best := slate.Draw(rng, places), NewSlate(scores, nil).Best(places)
+		of, ofBest := slate.Propensities(shown), slate.Propensities(best)
+		l := make(Logged, places)
+		for k, c := range shown {
+			seen := p[c] / float64(k+1)
+			l[k] = LoggedPlace{Propensity: of[k], MaxWeight: 1 / ofBest[k], Score: scores[c], Mean: scores[best[k]]}
+			if c == best[k] {
+				l[k].Target = 1
+			}
+			if rng.Float64() < seen {
+				l[k].Reward = 1
+			}
+			truth += p[best[k]] / float64(k+1) / float64(n)
+		}
+		log = append(log, l)
+	}
+	return log, truth
+}
+
+// The mean of the estimates of slates is the value of the policy within four standard errors, and
+// at least 95 % of the intervals contain it, within binomial error.
+func TestOffPolicySlates(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	for _, appeal := range []float64{0.05, 0.5, 1} {
+		_, truth := simulateSlates(rand.New(rand.NewPCG(7, 7)), 40_000, appeal)
+		for n, repetitions := range map[int]int{20: sized(2000, 100), 100: sized(1000, 60), 1000: sized(100, 10)} {
+			for _, name := range Estimators() {
+				t.Run(fmt.Sprintf("%s/%v/%d", name, appeal, n), func(t *testing.T) {
+					t.Parallel()
+					var sum, squares, told, covered, width float64
+					for i := range repetitions {
+						log, _ := simulateSlates(rand.New(rand.NewPCG(uint64(i), uint64(n))), n, appeal)
+						v, err := OffPolicy(t.Context(), name, log, Rewards{0, 1})
+						if err != nil {
+							t.Fatal(err)
+						}
+						told++
+						sum, squares = sum+v.Value, squares+(v.Value-truth)*(v.Value-truth)
+						if v.Low <= truth && truth <= v.High {
+							covered++
+						}
+						width += v.High - v.Low
+						if possible := 0 <= v.Value && v.Value <= 4; !(v.Low < v.High) || possible && !(v.Low >= 0 && v.High <= 4) {
+							t.Fatalf("%+v", v)
+						}
+					}
+					t.Logf("%v of %v cover, mean width %.3f of %.3f", covered, told, width/told, truth)
+					if mean, sd := sum/told, math.Sqrt(squares/told); name != "snips" && math.Abs(mean-truth) > 4*sd/math.Sqrt(told) {
+						t.Errorf("the mean estimate is %.4f ± %.4f, the truth %.4f", mean, sd/math.Sqrt(told), truth)
+					}
+					if sd := math.Sqrt(told * 0.95 * 0.05); covered < 0.95*told-3*sd {
+						t.Errorf("%v of %v intervals cover", covered, told)
+					}
+				})
+			}
+		}
+	}
+}
+
 // With equal weights, the limits are those of Chernoff's bound of a binomial: there the relative
 // entropy of the rates is log 40 divided by the number of choices.
 func TestOffPolicyBinomial(t *testing.T) {
@@ -182,14 +255,14 @@ func TestOffPolicyBinomial(t *testing.T) {
 	for _, c := range []struct{ hits, chosen, others int }{{0, 5, 0}, {5, 5, 0}, {1, 1, 3}, {1, 5, 20}, {70, 100, 30}, {3, 900, 100}} {
 		var log []Logged
 		for i := range c.chosen + c.others {
-			l := Logged{Propensity: 0.5, Target: 1, MaxWeight: 2}
+			l := LoggedPlace{Propensity: 0.5, Target: 1, MaxWeight: 2}
 			if i < c.hits {
 				l.Reward = 1
 			}
 			if i >= c.chosen {
 				l.Target, l.Reward = 0, 1
 			}
-			log = append(log, l)
+			log = append(log, Logged{l})
 		}
 		v, err := OffPolicy(context.Background(), "snips", log, Rewards{0, 1})
 		if err != nil {
@@ -231,7 +304,7 @@ func TestOffPolicyScales(t *testing.T) {
 func TestOffPolicyRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	good := Logged{Propensity: 0.5, Target: 1, MaxWeight: 2, Reward: 1}
+	good := Logged{{Propensity: 0.5, Target: 1, MaxWeight: 2, Reward: 1}}
 	for what, c := range map[string]struct {
 		name string
 		log  []Logged
@@ -239,11 +312,12 @@ func TestOffPolicyRefuses(t *testing.T) {
 	}{
 		"name":       {"best", []Logged{good}, ErrOption},
 		"empty":      {"ips", nil, ErrInput},
-		"propensity": {"dr", []Logged{good, {Target: 1}}, ErrInput},
-		"overlap":    {"snips", []Logged{{Propensity: 0.5}}, ErrInput},
-		"weight":     {"dr", []Logged{good, {Propensity: 0.5, Target: 1, MaxWeight: 1}}, ErrInput},
-		"reward":     {"dr", []Logged{good, {Propensity: 0.5, Reward: 1.5}}, ErrInput},
-		"no number":  {"dr", []Logged{good, {Propensity: 0.5, Reward: math.NaN()}}, ErrInput},
+		"propensity": {"dr", []Logged{good, {{Target: 1}}}, ErrInput},
+		"overlap":    {"snips", []Logged{{{Propensity: 0.5}}}, ErrInput},
+		"weight":     {"dr", []Logged{good, {{Propensity: 0.5, Target: 1, MaxWeight: 1}}}, ErrInput},
+		"reward":     {"dr", []Logged{good, {{Propensity: 0.5, Reward: 1.5}}}, ErrInput},
+		"no number":  {"dr", []Logged{good, {{Propensity: 0.5, Reward: math.NaN()}}}, ErrInput},
+		"places":     {"ips", []Logged{good, {}}, ErrInput},
 		"nothing":    {"dr", []Logged{good}, nil},
 	} {
 		if _, err := OffPolicy(ctx, c.name, c.log, Rewards{0, 1}); !errors.Is(err, c.want) {
