@@ -144,7 +144,7 @@ func TestMissingKeys(t *testing.T) {
 	must(t, g.Model("m").Create(t.Context(), db.ModelSpec{}))
 	d, err := g.Choose(t.Context(), db.ChooseOptions{For: 0, Among: db.Keys(6, 4, "ghost"), Model: "m"})
 	must(t, err)
-	if len(d.Offers) != 1 || d.Target != db.Int(4) || d.Missing != 2 {
+	if len(d.Offers) != 1 || d.Places[0].Target != db.Int(4) || d.Missing != 2 {
 		t.Errorf("chosen %+v", d)
 	}
 	must(t, g.Observe(t.Context(), db.ObserveOptions{Source: 0, Target: 4, Among: db.Keys(6, 4), Model: "m", Reward: 1}))

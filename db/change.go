@@ -119,7 +119,7 @@ type ModelChange struct {
 //	             of a time, microseconds), a float64 in little endian, or a string after its length in a
 //	             uvarint; a list is the number of its strings and the strings]
 //	observed     list of maps: model, source, target, reward, chosen, contexts, offered and others
-//	decisions    list of maps: id, source, candidates, scores, propensities, chosen, rewarded, reward and others
+//	decisions    list of maps: id, source, candidates, scores, propensities, places and others
 //	decided      number of decisions made so far
 //	model        map: name, answering and, unless the model was dropped, note
 //	made         list of maps: number, document and vectors of a version, as package model encodes it

@@ -46,13 +46,13 @@ func TestPropensityIsFrequency(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					count[d.Target]++
+					count[d.Places[0].Target]++
 					sum := 0.0
 					for _, o := range d.Offers {
 						p[o.Target] = o.Propensity
 						sum += o.Propensity
 					}
-					if math.Abs(sum-1) > 1e-12 || d.Propensity != p[d.Target] {
+					if math.Abs(sum-1) > 1e-12 || d.Places[0].Propensity != p[d.Places[0].Target] {
 						t.Fatalf("%+v: propensities sum to %v", d, sum)
 					}
 				}
@@ -85,9 +85,9 @@ func TestChoose(t *testing.T) {
 		must(t, err)
 		r, err := g.Predict(ctx, db.PredictOptions{For: 7, Among: db.Neighbors(3), NoCache: true, Top: -1})
 		must(t, err)
-		i := slices.IndexFunc(r.Links, func(l db.Link) bool { return l.Target == d.Target })
-		if i < 0 || r.Links[i].Score != d.Score || d.Model != "m" || d.ModelVersion != 1 || d.Explorer != "squarecb (gamma = 10)" ||
-			!d.Time.Equal(now.now) || !d.Expires.Equal(now.now.Add(time.Hour)) || len(d.Offers) != len(r.Links) || d.Rewarded {
+		i := slices.IndexFunc(r.Links, func(l db.Link) bool { return l.Target == d.Places[0].Target })
+		if i < 0 || r.Links[i].Score != d.Places[0].Score || d.Model != "m" || d.ModelVersion != 1 || d.Explorer != "squarecb (gamma = 10)" ||
+			!d.Time.Equal(now.now) || !d.Expires.Equal(now.now.Add(time.Hour)) || len(d.Offers) != len(r.Links) || d.Places[0].Rewarded {
 			t.Errorf("%+v, of %+v", d, r.Links)
 		}
 		made = append(made, d)
@@ -117,7 +117,7 @@ func TestChoose(t *testing.T) {
 			for range 20 {
 				d, err := tx.Choose(ctx, c)
 				must(t, err)
-				targets += fmt.Sprint(d.Target.Literal(), " ")
+				targets += fmt.Sprint(d.Places[0].Target.Literal(), " ")
 			}
 			drawn = append(drawn, targets)
 			return wrong
@@ -147,7 +147,13 @@ func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 			must(t, err)
 			x := float64(i % 2)
 			must(t, rewarded.Reward(ctx, d.ID, x), rewarded.Reward(ctx, d.ID, x))
-			must(t, told.Observe(ctx, db.ObserveOptions{Source: i, Target: d.Target, Model: "m", Reward: x, Among: among}))
+			must(t, told.Observe(ctx, db.ObserveOptions{Source: i, Target: d.Places[0].Target, Model: "m", Reward: x, Among: among}))
+			d, err = rewarded.Choose(ctx, db.ChooseOptions{For: i, Among: among, Places: 2, Model: "m"})
+			must(t, err)
+			must(t, rewarded.RewardPlaces(ctx, d.ID, map[int]float64{2: 1}, db.ExaminedAbove))
+			for k, p := range d.Places {
+				must(t, told.Observe(ctx, db.ObserveOptions{Source: i, Target: p.Target, Model: "m", Reward: float64(k), Among: among}))
+			}
 		}
 		score := func(g *db.DB) (s string) {
 			named := asked
@@ -275,7 +281,7 @@ func TestRewardOfAnotherModel(t *testing.T) {
 	must(t, g.Reward(ctx, d.ID, 1))
 	view(t, g, func(tx *db.Tx) error {
 		m, err := tx.Model("m").Info(ctx)
-		if got, _ := tx.Decision(d.ID); m.Rounds != 0 || !got.Rewarded {
+		if got, _ := tx.Decision(d.ID); m.Rounds != 0 || !got.Places[0].Rewarded {
 			t.Errorf("%+v, %+v", m, got)
 		}
 		return err

@@ -81,9 +81,9 @@ func step(g *db.DB, i int) error {
 
 // decide makes a decision and rewards the previous one.
 func decide(tx *db.Tx, i int) error {
-	d, err := tx.Choose(context.Background(), db.ChooseOptions{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief", NoCache: true})
+	d, err := tx.Choose(context.Background(), db.ChooseOptions{For: i % 15, Among: db.Keys(3, 5, 7), Places: 1 + i%2, Model: "belief", NoCache: true})
 	if err == nil && d.ID > 1 {
-		err = tx.Reward(context.Background(), d.ID-1, float64(i%2))
+		err = tx.RewardPlaces(context.Background(), d.ID-1, map[int]float64{1: float64(i % 2)}, db.ExaminedAll)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,24 +24,22 @@ import (
 
 // Decisions.
 //
-// [DB.Choose] draws a candidate by probabilities that an [Explorer] derives from the scores, and
-// commits the decision before it returns: the candidates, their scores and probabilities, and the
-// contexts that the model may need. [DB.Reward] reports the outcome, once, before the decision
-// expires. The model then learns what an observation made at the moment of the choice would have
-// taught it. A decision is identified by a number that is never reused. Each takes 23 bytes a
-// candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded
-// ones [DB.EvaluateLog] estimates what another model would have earned. [Tx.Observations] and
-// [Tx.Decisions] are the logs.
+// [DB.Choose] draws a slate of candidates, one for each place of a list, by probabilities that an
+// [Explorer] derives from the scores, and commits the decision before it returns: the candidates,
+// their scores and probabilities, and the contexts that the model may need. [DB.Reward] reports the
+// outcome of a place, once, before the decision expires. The model then learns what an observation
+// made at the moment of the choice would have taught it. A decision is identified by a number that
+// is never reused. Each takes 23 bytes a candidate, 40 a place, and 4 bytes for each number of the
+// contexts that its model needs. From the rewarded ones [DB.EvaluateLog] estimates what another
+// model would have earned. [Tx.Observations] and [Tx.Decisions] are the logs.
 
-// Decision is a link that was chosen at random, with the probabilities of the draw.
+// Decision is a slate of links that was drawn at random, with the probabilities of the draw.
 type Decision struct {
 	ID           uint64    `json:"decision"`
 	Source       Key       `json:"source"`
-	Target       Key       `json:"target"`
-	Relation     string    `json:"relation,omitzero"` // of the link; "" means all relations together
-	Inverse      bool      `json:"inverse,omitzero"`  // the target would be the source of an edge of the relation
-	Score        float64   `json:"score"`             // score of the target, from which its propensity is derived
-	Propensity   float64   `json:"propensity"`        // probability with which the target was drawn
+	Relation     string    `json:"relation,omitzero"` // of the links; "" means all relations together
+	Inverse      bool      `json:"inverse,omitzero"`  // the targets would be sources of edges of the relation
+	Places       []Place   `json:"places"`            // the chosen links, the first place first
 	Explorer     string    `json:"policy"`            // explorer that derived the probabilities from the scores
 	Model        string    `json:"model,omitzero"`    // model that scored; "" means the built-in model
 	ModelVersion int       `json:"model_version,omitzero"`
@@ -49,19 +48,26 @@ type Decision struct {
 	Expires      time.Time `json:"expires"`
 	Offers       []Offer   `json:"offered"`          // all candidates
 	Missing      int       `json:"missing,omitzero"` // of Choose: number of listed nodes that the graph does not have
-	Rewarded     bool      `json:"rewarded"`
-	Reward       float64   `json:"reward"`
+}
+
+// Place is a link of a decision.
+type Place struct {
+	Target     Key     `json:"target"`
+	Score      float64 `json:"score"`      // score of the target, from which its propensity is derived
+	Propensity float64 `json:"propensity"` // probability with which the target was drawn for this place
+	Rewarded   bool    `json:"rewarded"`
+	Reward     float64 `json:"reward"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Without a reward, the reward is null.
-func (d Decision) MarshalJSON() ([]byte, error) {
-	if !d.Rewarded {
-		d.Reward = math.NaN()
+func (p Place) MarshalJSON() ([]byte, error) {
+	if !p.Rewarded {
+		p.Reward = math.NaN()
 	}
-	return wire.Object(d)
+	return wire.Object(p)
 }
 
-// Offer is a candidate of a decision.
+// Offer is a candidate of a decision, and the probability with which the first place shows it.
 type Offer struct {
 	Target     Key     `json:"target"`
 	Score      float64 `json:"score"`
@@ -71,10 +77,11 @@ type Offer struct {
 // newDecision returns the exported form of d. key returns the key of a node.
 func newDecision(d *record.Decision, key func(index.ID) Key) Decision {
 	p := Decision{
-		ID: d.ID, Source: key(d.Source), Target: key(d.Target()), Score: d.Scores[d.Chosen],
-		Propensity: d.Propensities[d.Chosen], Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
+		ID: d.ID, Source: key(d.Source), Relation: d.Relation, Inverse: d.Inverse, Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
 		GraphVersion: d.Graph, Time: time.Unix(0, d.Time).UTC(), Expires: time.Unix(0, d.End).UTC(),
-		Relation: d.Relation, Inverse: d.Inverse, Rewarded: d.Rewarded, Reward: d.Reward,
+	}
+	for k, shown := range d.Places {
+		p.Places = append(p.Places, Place{key(d.Target(k)), d.Scores[shown.Chosen], shown.Propensity, shown.Rewarded, shown.Reward})
 	}
 	for i, c := range d.Candidates {
 		p.Offers = append(p.Offers, Offer{key(c), d.Scores[i], d.Propensities[i]})
@@ -230,10 +237,11 @@ func (tx *Tx) checkDecisions(ctx context.Context) error {
 // Explorer says how a choice is drawn. See [model.Explorer] and [model.NewExplorer].
 type Explorer = model.Explorer
 
-// ChooseOptions requests one link of a node to try.
+// ChooseOptions requests links of a node to try.
 type ChooseOptions struct {
-	For   any        // the node
-	Among Candidates // at most 4,096; zero value: as for PredictOptions
+	For    any        // the node
+	Among  Candidates // at most 4,096; zero value: as for PredictOptions
+	Places int        // number of links, at most 50; 0 means 1. There are fewer if there are fewer candidates.
 	// Relation and Inverse say which links are meant, as for PredictOptions.
 	Relation string
 	Inverse  bool
@@ -245,8 +253,10 @@ type ChooseOptions struct {
 	NoCache  bool          // as for PredictOptions
 }
 
-// maxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
-const maxOffers = 4096
+const (
+	maxOffers = 4096 // candidates of a choice; the propensity of each is stored
+	maxPlaces = 50   // of a slate; the time for the propensities of n places grows with n³
+)
 
 // defaultTTL is how long a decision is kept if its choice has no TTL.
 const defaultTTL = 7 * 24 * time.Hour
@@ -257,12 +267,13 @@ func (db *DB) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	return result(ctx, db.Update, func(tx *Tx) (Decision, error) { return tx.Choose(ctx, c) })
 }
 
-// Choose draws one of the candidates with the probabilities that the explorer derives from the
-// model's scores. It stores the decision, with everything that a model needs to learn from its
-// reward, until it expires. The draw is a function of the seed and the decision's number. The
-// scores are the same as in a prediction with the name of the model, which learns from the reward;
-// see Tx.Observe. Choose returns the errors of Predict, ErrTooLarge for more candidates than 4,096,
-// and ErrInput if there are no candidates.
+// Choose draws a candidate for each place with the probabilities that the explorer derives from the
+// model's scores. A candidate that has a place already leaves the next one that it is drawn for to
+// the best that has none; see [model.Slate]. Choose stores the decision, with everything that a
+// model needs to learn from its rewards, until it expires. The draw is a function of the seed and
+// the decision's number. The scores are the same as in a prediction with the name of the model,
+// which learns from the rewards; see Tx.Observe. Choose returns the errors of Predict, ErrTooLarge
+// for more than 4,096 candidates or 50 places, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err
@@ -271,8 +282,13 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	if err != nil {
 		return Decision{}, optionError(err)
 	}
-	if c.TTL < 0 {
+	switch {
+	case c.TTL < 0:
 		return Decision{}, inputf("TTL %v: want a time above 0", c.TTL)
+	case c.Places < 0:
+		return Decision{}, inputf("%d places: want a number above 0", c.Places)
+	case c.Places > maxPlaces:
+		return Decision{}, fmt.Errorf("%w: %d places, a choice may have %d", ErrTooLarge, c.Places, maxPlaces)
 	}
 	source, err := tx.id(c.For)
 	if err != nil {
@@ -296,8 +312,12 @@ func (tx *Tx) Choose(ctx context.Context, c ChooseOptions) (Decision, error) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], cmp.Or(c.Seed, tx.view().Meta.Seed))
 	binary.LittleEndian.PutUint64(key[8:], d.ID)
-	d.Chosen = model.Draw(rand.New(rand.NewChaCha8(key)), d.Propensities)
-	if err := tx.keepContext(ctx, q, d); err != nil {
+	slate := d.Slate()
+	shown := slate.Draw(rand.New(rand.NewChaCha8(key)), cmp.Or(c.Places, 1))
+	for k, p := range slate.Propensities(shown) {
+		d.Places = append(d.Places, record.Place{Chosen: shown[k], Propensity: p})
+	}
+	if err := tx.keepContexts(ctx, q, d); err != nil {
 		return Decision{}, err
 	}
 	d.Time = tx.db.opts.Now().UnixNano()
@@ -345,60 +365,140 @@ func (tx *Tx) scoreChoice(ctx context.Context, q *question, e Explorer) (*record
 	return d, nil
 }
 
-// keepContext stores in a decision what its model needs to learn a reward, from the current graph.
-func (tx *Tx) keepContext(ctx context.Context, q *question, d *record.Decision) error {
+// keepContexts stores in a decision what its model needs to learn rewards, from the current graph.
+func (tx *Tx) keepContexts(ctx context.Context, q *question, d *record.Decision) error {
 	if d.Version == 0 {
 		return nil // no model will learn from it
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
-	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, []index.ID{d.Target()})
+	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, d.Targets())
 	if err != nil {
 		return err
 	}
 	m := tx.learner(d.Model).Model
-	d.Context, d.Columns = index.PackFloats(m.Trim(d.Outcome(x, 0)).Contexts), m.Columns()
+	d.Columns = m.Columns()
+	for k := range d.Places {
+		d.Context = append(d.Context, index.PackFloats(m.Trim(d.Outcome(k, x, 0)).Contexts)...)
+	}
 	return nil
 }
 
-// Reward reports the outcome of a decision, in a transaction of its own. See [Tx.Reward].
+// Examined says which places of a slate were seen and left: what a click model tells from the places
+// that have a reward. They get the reward 0, unless they have one.
+type Examined string
+
+// The click models.
+const (
+	ExaminedGiven Examined = "given" // no place: rewards are given for all that were seen
+	ExaminedAbove Examined = "above" // the places above the last one with a reward above 0
+	ExaminedAll   Examined = "all"   // all places
+)
+
+// Reward reports the outcome of a decision with one place, in a transaction of its own. See
+// [Tx.Reward].
 func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 	return db.Update(ctx, func(tx *Tx) error { return tx.Reward(ctx, id, reward) })
 }
 
-// Reward reports the outcome of a decision. Repeating the same reward changes nothing.
-//
-// When the transaction commits, the model that scored the decision learns the outcome, as from an
-// observation of the link Among all that was offered, with the graph as it was when the choice was
-// made. The version that is deployed at the commit learns. A model that was dropped since does not
-// learn, nor does a later model of the same name.
-//
-// It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired,
-// ErrRewarded for one that has a different reward, and ErrInput for a reward that is not finite in
-// 32 bits.
+// RewardPlaces reports the outcome of a decision, in a transaction of its own. See
+// [Tx.RewardPlaces].
+func (db *DB) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float64, examined Examined) error {
+	return db.Update(ctx, func(tx *Tx) error { return tx.RewardPlaces(ctx, id, rewards, examined) })
+}
+
+// Reward reports the outcome of a decision with one place. It returns ErrInput for a decision with
+// several, and the errors of RewardPlaces.
 func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
+	if d, err := tx.decision(id); err == nil && len(d.Places) > 1 {
+		return inputf("decision %d has %d places, the reward names none", id, len(d.Places))
+	}
+	return tx.RewardPlaces(ctx, id, map[int]float64{1: reward}, ExaminedGiven)
+}
+
+// RewardPlaces reports the rewards of places of a decision; the first place is 1. Repeating the same
+// reward changes nothing. Places may be rewarded one after the other.
+//
+// When the transaction commits, the model that scored the decision learns the outcomes, each as
+// from an observation of the link Among all that was offered, with the graph as it was when the
+// choice was made. The version that is deployed at the commit learns. A model that was dropped
+// since does not learn, nor does a later model of the same name. A place without a reward teaches
+// nothing; in the reward of a slate it counts 0.
+//
+// RewardPlaces returns ErrNoDecision for a decision that was never made, ErrExpired for one that has
+// expired, ErrRewarded for a place that has a different reward, and ErrInput for a place that the
+// decision does not have, a reward that is not finite in 32 bits, and an unknown click model. After
+// an error no place is changed.
+func (tx *Tx) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float64, examined Examined) error {
 	if _, err := tx.writable(); err != nil {
 		return err
 	}
-	if err := cmp.Or(ctx.Err(), checkReward(reward)); err != nil {
+	d, err := tx.decision(id)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return err
 	}
-	d, err := tx.decision(id)
-	switch {
-	case err != nil:
+	all, err := newRewards(d, rewards, examined)
+	if err != nil || len(all) == 0 {
 		return err
-	case d.Rewarded && d.Reward == reward:
-		return nil
-	case d.Rewarded:
-		return aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
 	}
 	rewarded := *d
-	rewarded.Rewarded, rewarded.Reward = true, reward
-	tx.decided = append(tx.decided, &rewarded)
-	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
-		o := record.Readable(tx.learner(d.Model).Model, d.Columns, d.Outcome(index.UnpackFloats(d.Context), reward))
-		tx.observed = append(tx.observed, &pendingObservation{model: d.Model, relation: d.Relation, decision: id, outcome: o})
+	rewarded.Places = slices.Clone(d.Places)
+	var contexts []float32
+	m := tx.snap.models[d.Model]
+	learns := m != nil && d.Version != 0 && d.Made >= m.Born // the model still exists
+	if learns {
+		contexts = index.UnpackFloats(d.Context)
 	}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		rewarded.Places[k].Rewarded, rewarded.Places[k].Reward = true, all[k]
+		if learns {
+			o := record.Readable(tx.learner(d.Model).Model, d.Columns, d.Outcome(k, contexts, all[k]))
+			tx.observed = append(tx.observed, &pendingObservation{model: d.Model, relation: d.Relation, decision: id, outcome: o})
+		}
+	}
+	tx.decided = append(tx.decided, &rewarded)
 	return nil
+}
+
+// newRewards returns the rewards, by place from 0, that a decision does not have yet.
+func newRewards(d *record.Decision, rewards map[int]float64, examined Examined) (map[int]float64, error) {
+	if !slices.Contains([]Examined{ExaminedGiven, ExaminedAbove, ExaminedAll}, examined) {
+		return nil, inputf("examined %q (accepted: %s, %s and %s)", examined, ExaminedGiven, ExaminedAbove, ExaminedAll)
+	}
+	all := map[int]float64{}
+	for place, reward := range rewards {
+		if err := checkReward(reward); err != nil {
+			return nil, err
+		}
+		if place < 1 || place > len(d.Places) {
+			return nil, inputf("place %d of decision %d (accepted: from 1 to %d)", place, d.ID, len(d.Places))
+		}
+		switch p := d.Places[place-1]; {
+		case !p.Rewarded:
+			all[place-1] = reward
+		case p.Reward != reward:
+			return nil, aboutDecision(d.ID, ErrRewarded, "has reward %v%s already", p.Reward, atPlace(d, place))
+		}
+	}
+	seen := 0
+	for k, p := range d.Places {
+		if examined == ExaminedAll || examined == ExaminedAbove && max(p.Reward, all[k]) > 0 {
+			seen = k + 1
+		}
+	}
+	for k, p := range d.Places[:seen] {
+		if _, given := all[k]; !given && !p.Rewarded {
+			all[k] = 0
+		}
+	}
+	return all, nil
+}
+
+// atPlace says at which place of a slate something is.
+func atPlace(d *record.Decision, place int) string {
+	if len(d.Places) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" at place %d", place)
 }
 
 // checkReward returns ErrInput for a reward that is not finite in 32 bits.

@@ -37,7 +37,7 @@ func TestEvaluateLog(t *testing.T) {
 				}
 			}
 			p := bad
-			if d.Target == d.Offers[best].Target {
+			if d.Places[0].Target == d.Offers[best].Target {
 				p = good
 			}
 			reward := 0.0
@@ -48,7 +48,7 @@ func TestEvaluateLog(t *testing.T) {
 				return err
 			}
 			if reward == 1 { // a model that saw this edge would know the answer
-				must(t, tx.PutEdge(d.Source, d.Target), tx.DeleteEdge(d.Source, d.Target))
+				must(t, tx.PutEdge(d.Source, d.Places[0].Target), tx.DeleteEdge(d.Source, d.Places[0].Target))
 			}
 		}
 		return nil

@@ -84,7 +84,7 @@ func Example_serve() {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		fmt.Fprintln(w, d.Target, d.Propensity)
+		fmt.Fprintln(w, d.Places[0].Target, d.Places[0].Propensity)
 	}
 	answer := httptest.NewRecorder()
 	serve(answer, httptest.NewRequest("GET", "/?user=ann", nil))

@@ -25,7 +25,7 @@ import (
 // their JSON, except those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
-		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
+		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.Comparison{}, db.Decision{}, db.Place{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
 		db.Bin{}, db.Evaluation{}, db.Hits{}, db.Result{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
 		db.LogEvaluation{}, db.ModelChange{}, db.ModelInfo{}, db.Property{}, db.PropertyChange{}, db.Neighborhood{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observation{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{}, db.Reason{}, db.Rule{}, db.RuleStep{}, db.Word{},
 		db.Prediction{}, db.Reached{}, db.Reasons{}, db.Relation{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Side{}, db.Standing{}, db.Stats{}, db.Step{}, db.Training{}, db.VersionInfo{}, db.Path{},
@@ -182,11 +182,11 @@ func TestAnswersInJSONWithoutLists(t *testing.T) {
 func TestRewardInJSON(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		of   db.Decision
+		of   db.Place
 		want string
 	}{
-		{db.Decision{}, `"rewarded":false,"reward":null}`},
-		{db.Decision{Rewarded: true}, `"rewarded":true,"reward":0}`},
+		{db.Place{}, `"rewarded":false,"reward":null}`},
+		{db.Place{Rewarded: true}, `"rewarded":true,"reward":0}`},
 	} {
 		if b, err := json.Marshal(c.of); err != nil || !strings.HasSuffix(string(b), c.want) {
 			t.Errorf("got %s (%v), want ...%s", b, err, c.want)

@@ -71,8 +71,8 @@ func TestLearning(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if d.Model == "m" && d.Rewarded {
-					predicted += d.Score
+				if d.Model == "m" && d.Places[0].Rewarded {
+					predicted += d.Places[0].Score
 				}
 			}
 			l, err := tx.Learning(t.Context(), "m")
@@ -91,11 +91,11 @@ func TestLearning(t *testing.T) {
 			}
 			last := math.Inf(-1)
 			for _, b := range l.Calibration {
-				if b.Decisions < 1 || b.Predicted <= last {
+				if b.Links < 1 || b.Predicted <= last {
 					t.Errorf("%d outcomes: bin %+v after score %v", n, b, last)
 				}
 				last = b.Predicted
-				predicted -= b.Predicted * float64(b.Decisions)
+				predicted -= b.Predicted * float64(b.Links)
 			}
 			if math.Abs(predicted) > 1e-9 {
 				t.Errorf("%d outcomes: predictions differ by %v", n, predicted)

@@ -26,16 +26,17 @@ type EvaluateLogOptions struct {
 	Progress             func(done, total int)
 }
 
-// LogEvaluation is the estimated mean reward of a policy that always takes a model's best
-// candidate.
+// LogEvaluation is the estimated mean reward of a policy that always shows a model's best candidates,
+// the best at the first place. The reward of a decision is the sum over its places.
 type LogEvaluation struct {
 	model.Estimate
 	Model          string  `json:"model"`
 	Decisions      int     `json:"decisions"`  // number of rewarded decisions that had more than one candidate
+	Places         int     `json:"places"`     // number of places of the longest of them
 	Logged         float64 `json:"logged"`     // mean reward of the counted decisions
-	MinReward      float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards on which Low and High depend
+	MinReward      float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards of a place on which Low and High depend
 	MaxReward      float64 `json:"max_reward"`
-	AlreadyLearned int     `json:"taught"` // number of the counted rewards that the model itself has learned, which flatters it
+	AlreadyLearned int     `json:"taught"` // number of the counted decisions whose rewards the model itself has learned, which flatters it
 	Open           int     `json:"open"`   // number of decisions without a reward, which are left out
 }
 
@@ -55,9 +56,10 @@ func (db *DB) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluat
 	return result(ctx, db.View, func(tx *Tx) (LogEvaluation, error) { return tx.EvaluateLog(ctx, e) })
 }
 
-// EvaluateLog estimates the mean reward that a model would have earned if its best candidate had
-// been taken in each rewarded decision of the log. The model scores the current graph, without the
-// links between a source and its candidates that were added after the decision. EvaluateLog returns
+// EvaluateLog estimates the mean reward that a model would have earned if its best candidates had
+// been shown in each rewarded decision of the log, at as many places. A place without a reward
+// counts 0. The model scores the current graph, without the links between a source and its
+// candidates that were added after the decision. EvaluateLog returns
 // ErrNoModel if there is no such model, and ErrInput with the reason if the log does not allow an
 // estimate: it has no rewards, a decision was made without randomness, or the model agrees with no
 // decision.
@@ -86,7 +88,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluat
 		if err != nil {
 			return v, err
 		}
-		if !d.Rewarded || len(d.Candidates) == 1 {
+		if !d.Rewarded() || len(d.Candidates) == 1 {
 			continue
 		}
 		l, err := tx.loggedOutcome(ctx, m.scorer, d)
@@ -94,7 +96,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluat
 			return v, err
 		}
 		log = append(log, l)
-		earned += d.Reward
+		earned += d.Reward()
 		if d.Model == m.info.Name && m.info.Trained {
 			v.AlreadyLearned++
 		}
@@ -105,7 +107,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e EvaluateLogOptions) (LogEvaluat
 	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
 	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, model.Rewards{Min: v.MinReward, Max: v.MaxReward})
 	if errors.Is(err, model.ErrInput) {
-		err = inputf("model %q would have chosen none of the %d links that were chosen", m.info.Name, len(log))
+		err = inputf("model %q would have shown none of the links that the %d decisions chose", m.info.Name, len(log))
 	}
 	return v, err
 }
@@ -122,7 +124,7 @@ func (tx *Tx) surveyLog(given model.Rewards) (v LogEvaluation, err error) {
 		switch {
 		case err != nil:
 			return v, err
-		case !d.Rewarded:
+		case !d.Rewarded():
 			v.Open++
 		case len(d.Candidates) == 1:
 			single++
@@ -131,10 +133,13 @@ func (tx *Tx) surveyLog(given model.Rewards) (v LogEvaluation, err error) {
 			if err := tx.checkRandom(d); err != nil {
 				return v, err
 			}
-			if given != (model.Rewards{}) && !(given.Min <= d.Reward && d.Reward <= given.Max) {
-				return v, inputf("decision %d has reward %v (accepted: from %v to %v)", d.ID, d.Reward, given.Min, given.Max)
+			v.Places = max(v.Places, len(d.Places))
+			for k, p := range d.Places {
+				if given != (model.Rewards{}) && !(given.Min <= p.Reward && p.Reward <= given.Max) {
+					return v, inputf("decision %d has reward %v%s (accepted: from %v to %v)", d.ID, p.Reward, atPlace(d, k+1), given.Min, given.Max)
+				}
+				v.MinReward, v.MaxReward = min(v.MinReward, p.Reward), max(v.MaxReward, p.Reward)
 			}
-			v.MinReward, v.MaxReward = min(v.MinReward, d.Reward), max(v.MaxReward, d.Reward)
 		}
 	}
 	switch {
@@ -159,35 +164,43 @@ func (tx *Tx) checkRandom(d *record.Decision) error {
 // loggedOutcome converts a decision for the estimate of the scorer's value.
 func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *record.Decision) (model.Logged, error) {
 	if err := ctx.Err(); err != nil {
-		return model.Logged{}, err
+		return nil, err
 	}
 	of, err := tx.about(d.Relation, d.Inverse)
 	if err != nil {
-		return model.Logged{}, err
+		return nil, err
 	}
 	at := of.Tx
 	if edges := at.addedSince(d); len(edges) > 0 {
 		if at, err = at.withoutFew(ctx, edges); err != nil {
-			return model.Logged{}, err
+			return nil, err
 		}
 	}
 	scores, err := s.Score(ctx, at.walker(d.Source, true, 0).World(), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
-		return model.Logged{}, fmt.Errorf("decision %d: %w", d.ID, tx.withNodeKey(err))
+		return nil, fmt.Errorf("decision %d: %w", d.ID, tx.withNodeKey(err))
 	}
-	best := 0
+	return logged(d, scores), nil
+}
+
+// logged returns the places of a decision, given the scores of the policy to estimate.
+func logged(d *record.Decision, scores []model.Score) (l model.Logged) {
+	values := make([]float64, len(scores))
 	for i := range scores {
-		if scores[i].Score > scores[best].Score {
-			best = i
+		values[i] = scores[i].Score
+	}
+	best := model.NewSlate(values, nil).Best(len(d.Places))
+	for k, likely := range d.Slate().Propensities(best) {
+		p := d.Places[k]
+		of := model.LoggedPlace{
+			Propensity: p.Propensity, MaxWeight: 1 / likely, Reward: p.Reward, Score: values[p.Chosen], Mean: values[best[k]],
 		}
+		if best[k] == p.Chosen {
+			of.Target = 1
+		}
+		l = append(l, of)
 	}
-	l := model.Logged{
-		Propensity: d.Propensities[d.Chosen], MaxWeight: 1 / d.Propensities[best], Reward: d.Reward, Score: scores[d.Chosen].Score, Mean: scores[best].Score,
-	}
-	if best == d.Chosen {
-		l.Target = 1
-	}
-	return l, nil
+	return l
 }
 
 // addedSince returns the edges from the source to candidates that were added after the decision was
@@ -221,9 +234,9 @@ type RewardSpan struct {
 	Reward       float64 `json:"reward"`       // mean
 }
 
-// CalibrationBin is a set of decisions whose links had similar scores.
+// CalibrationBin is a set of links of decisions that had similar scores.
 type CalibrationBin struct {
-	Decisions int     `json:"decisions"`
+	Links     int     `json:"links"`
 	Predicted float64 `json:"predicted"` // mean score
 	Observed  float64 `json:"observed"`  // mean reward
 }
@@ -345,14 +358,14 @@ func (tx *Tx) calibration(ctx context.Context, name string) ([]CalibrationBin, e
 			i = min(max(int((o.score-low)/(high-low)*calibrationBins), 0), calibrationBins-1)
 		}
 		b := &bins[i]
-		b.Decisions++
-		b.Predicted += (o.score - b.Predicted) / float64(b.Decisions)
-		b.Observed += (o.reward - b.Observed) / float64(b.Decisions)
+		b.Links++
+		b.Predicted += (o.score - b.Predicted) / float64(b.Links)
+		b.Observed += (o.reward - b.Observed) / float64(b.Links)
 	}
-	return slices.DeleteFunc(bins, func(b CalibrationBin) bool { return b.Decisions == 0 }), nil
+	return slices.DeleteFunc(bins, func(b CalibrationBin) bool { return b.Links == 0 }), nil
 }
 
-// outcome is the score and the reward of a rewarded decision.
+// outcome is the score and the reward of a rewarded place.
 type outcome struct{ score, reward float64 }
 
 // outcomes returns the outcomes of the newest decisions of a model, the oldest first.
@@ -388,8 +401,13 @@ func (tx *Tx) outcomesBetween(ctx context.Context, name string, first, last uint
 			return nil, 0, err
 		}
 		candidates += len(d.Candidates)
-		if d.Model == name && d.Rewarded && d.End > now {
-			all = append(all, outcome{d.Scores[d.Chosen], d.Reward})
+		if d.Model != name || d.End <= now {
+			continue
+		}
+		for _, p := range d.Places {
+			if p.Rewarded {
+				all = append(all, outcome{d.Scores[p.Chosen], p.Reward})
+			}
 		}
 	}
 	return all, candidates, nil

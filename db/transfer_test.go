@@ -276,7 +276,7 @@ func TestObservations(t *testing.T) {
 		}
 		return nil
 	})
-	want := []string{"m1 0-11=0 0 true 3", "m1 1-12=1 0 true 3", "m1 2-15=0 0 true 3", fmt.Sprintf("m1 3-%v=1 1 true 2", d.Target.Literal()), "m1 3-20=0 0 false 3"}
+	want := []string{"m1 0-11=0 0 true 3", "m1 1-12=1 0 true 3", "m1 2-15=0 0 true 3", fmt.Sprintf("m1 3-%v=1 1 true 2", d.Places[0].Target.Literal()), "m1 3-20=0 0 false 3"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

@@ -21,9 +21,9 @@ func decisionActions() []action {
 			options: always(observeOptions),
 		},
 		{
-			name: "CHOOSE LINK", access: edits, columns: []column{
-				{"decision", "its number, for REWARD"}, {name: "source"}, {name: "target"},
-				{name: "score"}, {"propensity", "probability of the draw"},
+			name: "CHOOSE", access: edits, columns: []column{
+				{"decision", "its number, for REWARD"}, {"place", "from 1"}, {name: "source"}, {name: "target"},
+				{name: "score"}, {"propensity", "probability with which the place shows the target"},
 				{"policy", "the explorer"}, {name: "graph_version"}, {name: "model_version"},
 			}, run: updating((*run).choose),
 			options: func(s *parse.Statement, _ func(string) bool) []option {
@@ -32,16 +32,16 @@ func decisionActions() []action {
 		},
 		{
 			name: "REWARD", access: joins | edits, columns: []column{
-				{name: "decision"}, {name: "source"}, {name: "target"}, {name: "reward"},
+				{name: "decision"}, {"place", "from 1"}, {name: "source"}, {name: "target"}, {name: "reward"},
 				{name: "model"}, {"new", "false if the reward was given before"},
 				{name: "edge_added"},
 			},
-			run: updating((*run).reward),
+			run: updating((*run).reward), options: always(rewardOptions),
 		},
 		{
 			name: "SHOW DECISIONS", access: reads | joins, run: viewing((*run).showDecisions),
 			columns: []column{
-				{name: "decision"}, {name: "source"}, {name: "target"}, {"relation", "of the link"}, {name: "propensity"},
+				{name: "decision"}, {"place", "from 1"}, {name: "source"}, {name: "target"}, {"relation", "of the link"}, {name: "propensity"},
 				{"policy", "the explorer"}, {name: "model"}, {name: "time"}, {name: "expires"},
 				{name: "reward"},
 			},
@@ -74,6 +74,7 @@ func (r *run) choose(s *parse.Statement) {
 	r.setOptions(parse.With.All(s), chooseOptions(parse.Explore.Of(s).Value, &c))
 	c.Relation, c.Inverse = r.askedRelation(s)
 	c.TTL, c.At = r.duration(parse.TTL.Of(s)), r.time(parse.At.Of(s))
+	c.Places = int(r.integer(parse.Chosen.Of(s), 1, 0))
 	c.For, c.Among = r.node(parse.ForNode.Of(s)), r.where(s, r.candidates(parse.Among.Of(s)))
 	if r.err != nil {
 		return
@@ -82,7 +83,9 @@ func (r *run) choose(s *parse.Statement) {
 	if r.failAt(parse.ForNode.Of(s), err) {
 		return
 	}
-	r.rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
+	for k, p := range d.Places {
+		r.rows.add(int64(d.ID), int64(k+1), d.Source, p.Target, p.Score, p.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
+	}
 	if d.ModelVersion == 0 {
 		r.rows.note("scored by policy %s: the reward will teach no model", d.Model)
 	} else {
@@ -91,37 +94,75 @@ func (r *run) choose(s *parse.Statement) {
 	r.rows.noteMissing(d.Missing)
 }
 
+// rewardOptions returns the options of REWARD.
+func rewardOptions(o *db.Examined) []option {
+	return []option{wordOption("examined", "the places that were seen, and get the reward 0 if they have none: given is no other place, "+
+		"above the places above the last one with a reward above 0, all each place; given by default",
+		func(word string) { *o = db.Examined(word) }, string(db.ExaminedGiven), string(db.ExaminedAbove), string(db.ExaminedAll))}
+}
+
 func (r *run) reward(s *parse.Statement) {
-	number := parse.Rewarded.Of(s)
-	id, reward := uint64(r.integer(number, 1, 0)), r.validReward(parse.Reward.Of(s))
-	d := r.decision(number, id)
-	if r.err != nil {
+	number, examined := parse.Rewarded.Of(s), db.ExaminedGiven
+	id := uint64(r.integer(number, 1, 0))
+	r.setOptions(parse.With.All(s), rewardOptions(&examined))
+	before := r.decision(number, id)
+	rewards := r.rewards(s, before)
+	if r.err != nil || r.failAt(number, r.tx.RewardPlaces(r.ctx, id, rewards, examined)) {
 		return
 	}
-	fresh, added := !d.Rewarded, false
-	r.failAt(number, r.tx.Reward(r.ctx, id, reward))
-	if r.err == nil && fresh && reward == 1 && parse.Insert.Given(s) {
-		added = r.insertChosen(number, d)
+	fresh := false
+	for k, p := range r.decision(number, id).Places {
+		_, given := rewards[k+1]
+		isNew, added := p.Rewarded && !before.Places[k].Rewarded, false
+		if !given && !isNew {
+			continue
+		}
+		if isNew && p.Reward == 1 && parse.Insert.Given(s) {
+			added = r.insertChosen(number, before, p.Target)
+		}
+		fresh = fresh || isNew
+		r.rows.add(int64(id), int64(k+1), before.Source, p.Target, p.Reward, orNil(before.Model), isNew, added)
 	}
-	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
-	if m, err := r.tx.Model(d.Model).Info(r.ctx); err == nil && fresh && d.Model != "" {
+	if m, err := r.tx.Model(before.Model).Info(r.ctx); err == nil && fresh && before.Model != "" {
 		r.rows.remarkFrozen(m)
 	}
 }
 
-// insertChosen inserts the edge of a decision unless it exists, and reports whether it did. at is
-// the place of the decision's number.
-func (r *run) insertChosen(at place, d db.Decision) bool {
-	for _, end := range []db.Key{d.Source, d.Target} {
+// rewards returns the rewards of a statement by place. They begin at PLACE, or at the first place.
+// For a decision with several places, one reward alone must name its place.
+func (r *run) rewards(s *parse.Statement, d db.Decision) map[int]float64 {
+	place, given := parse.Place.Of(s), parse.Reward.All(s)
+	first, last := int(r.integer(place, 1, 1)), len(d.Places)
+	switch {
+	case r.err != nil:
+	case place == nil && last > 1 && len(given) == 1:
+		r.refuse(given[0], "decision %d has %d places: REWARD %d PLACE n = x rewards one, REWARD %d = x, y, ... from the first",
+			d.ID, last, d.ID, d.ID)
+	case first > last:
+		r.refuse(place, "decision %d has %s", d.ID, words.Count(last, "place"))
+	case len(given) > last-first+1:
+		r.refuse(given[last-first+1], "decision %d has %s", d.ID, words.Count(last, "place"))
+	}
+	all := map[int]float64{}
+	for i, v := range given {
+		all[first+i] = r.validReward(v)
+	}
+	return all
+}
+
+// insertChosen inserts the edge of a decision to a target unless it exists, and reports whether it
+// did. at is the place of the decision's number.
+func (r *run) insertChosen(at place, d db.Decision, target db.Key) bool {
+	for _, end := range []db.Key{d.Source, target} {
 		if _, err := r.tx.Node(end); err != nil {
 			return !r.failAt(at, fmt.Errorf("%w, of decision %d", err, d.ID))
 		}
 	}
-	source, target := d.Source, d.Target
+	from, to := d.Source, target
 	if d.Inverse {
-		source, target = target, source
+		from, to = target, d.Source
 	}
-	err := r.tx.AddEdge(source, target, db.Via(d.Relation))
+	err := r.tx.AddEdge(from, to, db.Via(d.Relation))
 	return !errors.Is(err, db.ErrExists) && !r.failAt(at, err)
 }
 
@@ -151,11 +192,15 @@ func (r *run) showDecisions(s *parse.Statement) {
 		}
 		last = append(last, d)
 	}
-	for i := len(last) - 1; i >= 0 && len(r.rows.Rows) < top; i-- {
+	shown := 0
+	for i := len(last) - 1; i >= 0 && shown < top; i-- {
 		d := &last[i]
-		r.rows.add(int64(d.ID), d.Source, d.Target, orNil(d.Relation), d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
+		for k, p := range d.Places {
+			r.rows.add(int64(d.ID), int64(k+1), d.Source, p.Target, orNil(d.Relation), p.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(p))
+		}
+		shown++
 	}
-	if n := all - len(r.rows.Rows); n > 0 {
+	if n := all - shown; n > 0 {
 		r.rows.note("%s left out; TOP n lists more", words.Count(n, "earlier decision"))
 	}
 }
@@ -168,32 +213,38 @@ func moment(t time.Time) any {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// rewardOf returns the reward of a decision, or nil before it is given.
-func rewardOf(d *db.Decision) any {
-	if !d.Rewarded {
+// rewardOf returns the reward of a place, or nil before it is given.
+func rewardOf(p db.Place) any {
+	if !p.Rewarded {
 		return nil
 	}
-	return d.Reward
+	return p.Reward
 }
 
 func (r *run) describeDecision(s *parse.Statement) {
 	d := r.decision(parse.Decision.Of(s), uint64(r.integer(parse.Decision.Of(s), 1, 0)))
 	r.rows.add("decision", int64(d.ID))
 	r.rows.add("source", d.Source)
-	r.rows.add("target", d.Target)
 	r.rows.add("relation", orNil(d.Relation))
 	if d.Inverse {
 		r.rows.add("inverse", true)
 	}
-	r.rows.add("score", d.Score)
-	r.rows.add("propensity", d.Propensity)
 	r.rows.add("policy", d.Explorer)
 	r.rows.add("model", orNil(d.Model))
 	r.rows.add("model version", int64(d.ModelVersion))
 	r.rows.add("graph version", int64(d.GraphVersion))
 	r.rows.add("time", moment(d.Time))
 	r.rows.add("expires", moment(d.Expires))
-	r.rows.add("reward", rewardOf(&d))
+	for k, p := range d.Places {
+		at := ""
+		if len(d.Places) > 1 {
+			at = fmt.Sprintf(" at place %d", k+1)
+		}
+		r.rows.add("target"+at, p.Target)
+		r.rows.add("score"+at, p.Score)
+		r.rows.add("propensity"+at, p.Propensity)
+		r.rows.add("reward"+at, rewardOf(p))
+	}
 	for _, o := range d.Offers {
 		r.rows.add(fmt.Sprintf("propensity of %v", o.Target.Literal()), o.Propensity)
 	}

@@ -21,7 +21,7 @@ func evaluateActions() []action {
 		{
 			name: "EVALUATE LOG", access: reads | joins | lasts, run: viewing((*run).evaluateLog),
 			columns: []column{
-				{name: "model"}, {name: "estimator"}, {"value", "the estimated mean reward"},
+				{name: "model"}, {name: "estimator"}, {"value", "the estimated mean reward of a decision, the sum over its places"},
 				{name: "low"}, {"high", "they contain the true value with 95 %"},
 				{"decisions", "number of decisions"},
 				{"effective", "number of decisions of the model itself that would be as informative"},
@@ -70,7 +70,7 @@ func (r *run) setRewards(e *db.EvaluateLogOptions, options []parse.Option) {
 // remarkValue notes what limits an estimate from the log, and where it misleads.
 func (rows *Rows) remarkValue(v *db.LogEvaluation, e *db.EvaluateLogOptions) {
 	where := ""
-	switch least, most := v.MinReward, v.MaxReward; {
+	switch least, most := min(v.MinReward, v.MinReward*float64(v.Places)), max(v.MaxReward, v.MaxReward*float64(v.Places)); {
 	case v.Value > most:
 		where = fmt.Sprintf("above the largest reward, %v", most)
 	case v.Value < least:

@@ -46,15 +46,15 @@ func TestRewardInserts(t *testing.T) {
 		if got := fmt.Sprint(row[len(row)-2:]); got != c.want {
 			t.Errorf("%+v: %v", c, row)
 		}
-		_, err := query.Run(t.Context(), g, fmt.Sprintf("DELETE EDGES 1 -> %v", d.Target.Literal()))
+		_, err := query.Run(t.Context(), g, fmt.Sprintf("DELETE EDGES 1 -> %v", d.Places[0].Target.Literal()))
 		if added := err == nil; added != (c.want == "[true true]") {
 			t.Errorf("%+v: the edge exists: %t", c, added)
 		}
 	}
 	d := choose()
-	run("DELETE NODE " + d.Target.Literal())
+	run("DELETE NODE " + d.Places[0].Target.Literal())
 	_, err := query.Run(t.Context(), g, fmt.Sprintf("REWARD %d = 1 AND INSERT", d.ID))
-	if err == nil || !strings.Contains(err.Error(), "no node "+d.Target.Literal()+", of decision") {
+	if err == nil || !strings.Contains(err.Error(), "no node "+d.Places[0].Target.Literal()+", of decision") {
 		t.Errorf("a deleted node: %v", err)
 	}
 }

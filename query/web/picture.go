@@ -131,7 +131,7 @@ func (h *handler) calibration(w http.ResponseWriter, r *http.Request) {
 		}
 		var bins []draw.Bin
 		for _, c := range l.Calibration {
-			bins = append(bins, draw.Bin{Predicted: c.Predicted, Observed: c.Observed, Count: c.Decisions})
+			bins = append(bins, draw.Bin{Predicted: c.Predicted, Observed: c.Observed, Count: c.Links})
 		}
 		return draw.Calibration(bins, chartOptions(width)).Write(b)
 	})

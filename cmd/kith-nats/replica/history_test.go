@@ -81,9 +81,9 @@ func learn(tx *db.Tx, rng *rand.Rand, name string) error {
 	ctx := context.Background()
 	for range 1 + rng.IntN(3) {
 		relation := []string{"", "", "likes"}[rng.IntN(3)]
-		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Model: name, Relation: relation, TTL: 24 * time.Hour})
+		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Places: rng.IntN(4), Model: name, Relation: relation, TTL: 24 * time.Hour})
 		if err == nil && rng.IntN(2) == 0 {
-			err = tx.Reward(ctx, d.ID, float64(rng.IntN(2)))
+			err = tx.RewardPlaces(ctx, d.ID, map[int]float64{1: float64(rng.IntN(2))}, db.ExaminedAll)
 		}
 		if err == nil {
 			err = tx.Observe(ctx, db.ObserveOptions{

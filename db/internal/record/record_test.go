@@ -34,13 +34,13 @@ func FuzzObservation(f *testing.F) {
 
 // Decoding any bytes as a decision returns a consistent one or an error.
 func FuzzDecision(f *testing.F) {
-	d := record.Decision{ID: 1, Source: 2, Candidates: []index.ID{3, 4}, Scores: []float64{1, 2}, Propensities: []float64{0.25, 0.75}, Chosen: 1, End: 9}
+	d := record.Decision{ID: 1, Source: 2, Candidates: []index.ID{3, 4}, Scores: []float64{1, 2}, Propensities: []float64{0.25, 0.75}, Places: []record.Place{{Chosen: 1, Propensity: 0.75}}, End: 9}
 	b, err := msgpack.Marshal(&d)
 	must(f, err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := record.OpenDecision(index.Document{Bytes: b, At: 1}, 10)
-		if err == nil && (d.Target() > 9 || d.Propensities[d.Chosen] <= 0 || len(d.Candidates) > len(b)) {
+		if err == nil && (d.Target(0) > 9 || d.Places[0].Propensity <= 0 || len(d.Candidates) > len(b)) {
 			t.Fatalf("%d bytes gave %+v", len(b), d)
 		}
 	})

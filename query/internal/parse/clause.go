@@ -18,6 +18,7 @@ const (
 	Arrow     Clause[Name]      = "-[" // the relation of a link
 	ArrowHead Clause[Value]     = "]->"
 	At        Clause[Value]     = "AT"
+	Chosen    Clause[Value]     = "CHOOSE"
 	Decision  Clause[Value]     = "DECISION"
 	Depth     Clause[Value]     = "DEPTH"
 	Drawn     Clause[Value]     = "DRAW"
@@ -44,6 +45,7 @@ const (
 	OfModel   Clause[Name]      = "OF"
 	OfNode    Clause[Value]     = "OF"
 	Paths     Clause[Value]     = "PATHS"
+	Place     Clause[Value]     = "PLACE"
 	Read      Clause[Node]      = "READ"
 	Relation  Clause[Name]      = "RELATION"
 	Return    Clause[Name]      = "RETURN"

@@ -39,15 +39,16 @@ var outcomeForms = []Form{
 			"    [AMONG sets] [USING name]\n" +
 			"    [WITH (option, ...)] [AND INSERT]",
 		"OBSERVE 'ann' -> 'dan' = 1 AND INSERT"},
-	{"CHOOSE LINK", "draw one of the candidates at random, and keep the decision",
-		"CHOOSE LINK { FOR | relation FOR | INVERSE relation FOR } node\n" +
+	{"CHOOSE", "draw one candidate or more at random, and keep the decision",
+		"CHOOSE { LINK | n LINKS }\n" +
+			"    { FOR | relation FOR | INVERSE relation FOR } node\n" +
 			"    [AT time] AMONG sets [WHERE condition]\n" +
 			"    [EXPLORE explorer] [WITH (option, ...)] [USING name]\n" +
 			"    [TTL duration]",
-		"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},
+		"CHOOSE 10 LINKS FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},
 	{"REWARD", "report the outcome of a decision",
-		"REWARD n = number [AND INSERT]",
-		"REWARD 17 = 1"},
+		"REWARD n [PLACE n] = number, ... [WITH (option, ...)] [AND INSERT]",
+		"REWARD 17 PLACE 3 = 1 WITH (examined = above)"},
 	{"SHOW DECISIONS", "list the latest decisions",
 		"SHOW DECISIONS [TOP n]", "SHOW DECISIONS TOP 20"},
 	{"DESCRIBE DECISION", "show all that is known of a decision",

@@ -69,7 +69,7 @@ func (s *Statement) String() string {
 			continue
 		case c.words == "FEATURES", c.words == "WITH":
 			nodes = "(" + nodes + ")"
-		case strings.Contains(c.words, " LINK") && (strings.EqualFold(nodes, "FOR") || strings.EqualFold(nodes, "INVERSE")):
+		case strings.Contains(" "+c.words, " LINK") && (strings.EqualFold(nodes, "FOR") || strings.EqualFold(nodes, "INVERSE")):
 			nodes = quote(nodes, `"`)
 		case i == 0 && isName && otherForm(text+" "+strings.ToUpper(nodes)):
 			nodes = quote(nodes, `"`)

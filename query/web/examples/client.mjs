@@ -51,9 +51,9 @@ try {
   if (e.kind !== "exists") throw e;
 }
 for (let i = 0; i < 20; i++) {
-  const [choice] = await kith.run("CHOOSE LINK FOR ? AMONG ? USING drinks", [node("ann"), ["milk", "rum"]]);
-  const liked = choice.target === "milk"; // here a program shows the choice to a person, and waits
-  await kith.run("REWARD ? = ?", [choice.decision, liked ? 1 : 0]);
+  const menu = await kith.run("CHOOSE 2 LINKS FOR ? AMONG ? USING drinks", [node("ann"), ["milk", "rum"]]);
+  const clicked = menu.find((choice) => choice.target === "milk"); // here a program shows the menu to a person, and waits
+  await kith.run("REWARD ? PLACE ? = 1 WITH (examined = above)", [clicked.decision, clicked.place]);
 }
 for (const link of await kith.run("PREDICT LINKS FOR ? AMONG ? USING drinks", ["ann", ["milk", "rum"]])) {
   console.log(`${link.rank}. ${link.target}: score ${link.score.toFixed(3)}`);

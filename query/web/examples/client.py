@@ -57,9 +57,10 @@ def main(url, token_file):
         if e.kind != "exists":
             raise
     for _ in range(20):
-        choice = kith.run("CHOOSE LINK FOR ? AMONG ? USING drinks", "ann", ["milk", "rum"])[0]
-        liked = choice["target"] == "milk"  # here a program shows the choice to a person, and waits
-        kith.run("REWARD ? = ?", choice["decision"], 1 if liked else 0)
+        menu = kith.run("CHOOSE 2 LINKS FOR ? AMONG ? USING drinks", "ann", ["milk", "rum"])
+        for choice in menu:  # here a program shows the menu to a person, and waits for a click
+            if choice["target"] == "milk":
+                kith.run("REWARD ? PLACE ? = 1 WITH (examined = above)", choice["decision"], choice["place"])
     for link in kith.run("PREDICT LINKS FOR ? AMONG ? USING drinks", "ann", ["milk", "rum"]):
         print(f"{link['rank']}. {link['target']}: score {link['score']:.3f}")
 

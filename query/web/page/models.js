@@ -97,7 +97,7 @@ export async function showModels(name) {
     const versions = await select(`SHOW VERSIONS OF ${quoteName(model.model)}`).catch(() => []);
     const charts = [
       chart("Reward over time", "The mean reward of outcomes that follow each other, the oldest first.", "/chart/rewards", model.model, "OBSERVE and REWARD tell a model what became of its links."),
-      chart("Predicted against observed", "A circle is a group of decisions with similar scores, and its area their number. On the dashed line, what was predicted is what was observed.", "/chart/calibration", model.model, "CHOOSE notes what a model predicts, REWARD what became of it."),
+      chart("Predicted against observed", "A circle is a group of chosen links with similar scores, and its area their number. On the dashed line, what was predicted is what was observed.", "/chart/calibration", model.model, "CHOOSE notes what a model predicts, REWARD what became of it."),
     ];
     content.replaceChildren(
       element("nav", { class: "model-list", "aria-label": "Models" }, tabs),
