@@ -292,7 +292,7 @@ func TestHeuristics(t *testing.T) {
 			must(t, err, g.Reward(ctx, d.ID, 1))
 		}
 		_, err = g.EvaluateLog(ctx, db.EvaluateLogOptions{Model: name, Estimator: "snips"})
-		if err != nil && !strings.Contains(err.Error(), "would have chosen none") {
+		if err != nil && !strings.Contains(err.Error(), "would have shown none") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

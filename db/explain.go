@@ -24,14 +24,14 @@ import (
 // the estimates: v = αPv + (1-α)h. The walk is certified: Bound covers its numerical error, and
 // Certain says that no error within the bounds could change the rank.
 //
-// PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten
+// PageRank comes from cached states, which are repaired when edges have changed: coarse ones of 30
 // times the database's epsilon for contexts, others for candidates of PPR and for the walk. With
 // NoCache it is computed from scratch, so the answer is a function of graph, model, request and
 // Options.Memory, bit for bit, and trainings read the graph in this way. A walk that would take
 // more memory than an answer has ends early, and its bounds say how far it came. A state that was
 // computed on a graph with the same edges gives the same contexts and candidates, bit for bit.
 // After a repair, and when it was loaded from the store, the PageRank of node j in an undirected
-// graph differs from the result of a solve by at most 20 epsilon times the degree of j, counted in
+// graph differs from the result of a solve by at most 60 epsilon times the degree of j, counted in
 // units of the mean weight of the source's edges. No rank is Certain if contexts or candidates came
 // from such a state, and contexts make Bound infinite; with UntilCertain they are computed from
 // scratch then. Without a model, and before a model's first training, the estimate is a fixed prior

@@ -155,7 +155,7 @@ func withoutPrecision(err error) error {
 }
 
 // coarseFactor is the ratio of the error of coarse states to the cache's tolerance.
-const coarseFactor = 10
+const coarseFactor = 30
 
 // Target returns the accuracy of a source's state.
 func (c *States) Target(of StateID) ppr.Target {

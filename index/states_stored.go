@@ -23,7 +23,7 @@ type StateID struct {
 	Form    ppr.Form
 	Alpha   float64
 	Source  ID
-	Coarse  bool // the error may be ten times the cache's tolerance
+	Coarse  bool // the error may be coarseFactor times the cache's tolerance
 	tracked bool
 	via     string // Snapshot.via of the graph
 }

@@ -15,7 +15,7 @@ import (
 //
 // The contexts of a model read coarse states of the source. Candidates, walks and paths read states
 // of the database's tolerance: of the 1,000 nodes with the highest PageRank, coarse states miss
-// half on email-Enron. With the cache, these are cached states. A state that was repaired, or
+// most on email-Enron. With the cache, these are cached states. A state that was repaired, or
 // loaded from the store, differs from one that is computed from scratch within the bounds of both,
 // so candidates and contexts may differ as well; SetVaries and ContextsVary report it, and Exact
 // prevents it. Values of walks have error bounds that cover the difference.
