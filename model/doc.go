@@ -108,12 +108,14 @@
 //	choice, relation_blend              learning to rank choices; weights of scores
 //	belief, ranker, relation,           the parts of the default
 //	relation_scores, relation_start
-//	memory, offpolicy                   outcomes of nodes and pairs; estimates from logs of choices
+//	memory                              outcomes of nodes and pairs
+//	offpolicy                           estimates from logs of choices
 //	scratch, block                      contexts of pairs
 //	forecast, gate, time, time_paths    predictions from the times of edges
 //	edges, heuristic                    reading edges of a graph; policies that learn nothing
 //	spec, policy                        options, policies and presets
 //	progress, metric, types             progress of a training; measures of rankings; common types
+//	explorer                            choices by probabilities, one or a slate
 //	package factor                      vectors of nodes and relations
 //	package rules                       rules over relations, and their evidence
 //	package spectral                    columns that read vectors of nodes
