@@ -14,6 +14,7 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/db/words"
+	"kith/query/web"
 )
 
 // changes implements the subcommand changes.
@@ -49,7 +50,9 @@ Ctrl-C.
 
 The lines are for other systems: a search index, a cache, an audit. They do not suffice for
 a copy that gives the same answers. kith-nats makes such a copy, and a Go program does with
-db.Apply.`,
+db.Apply.
+
+If kith serve --write has DB open, the command asks it.`,
 		Example: `  kith changes social.kith --keep 256M
   kith changes social.kith --since 1041
   kith serve social.kith --write --token-file token
@@ -69,9 +72,10 @@ db.Apply.`,
 			case c.keep != 0:
 				return c.turn(args[0])
 			}
-			return withReadOnly(args[0], limited(c.memory), func(g *db.DB) error {
+			err := withReadOnly(args[0], limited(c.memory), func(g *db.DB) error {
 				return c.write(ctx, func(context.Context) (db.Stats, error) { return g.Stats() }, g.Changes)
 			})
+			return orAttached(args[0], err, func(client *web.Client) error { return c.write(ctx, client.Stats, client.Changes) })
 		}),
 	}
 	c.flags(cmd)

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +44,11 @@ those with the token do not wait for others, and small statements do not wait fo
 ones. What comes beyond that gets status 503 and may be sent again. Behind a proxy all
 clients have its address, so let the proxy limit each of them.
 
+While it runs, kith shell DB and the other commands that run statements ask it by themselves,
+through a socket in the directory of the database (SOCKET, mode 0600) that only its own user
+can open. They need no token and may do what the token allows: they may write if --write is
+given, and otherwise only read.
+
 Ctrl-C and SIGTERM end it.`,
 		Example: `  kith serve social.kith
   kith serve social.kith --write --token-file token
@@ -60,7 +68,7 @@ Ctrl-C and SIGTERM end it.`,
 			return withExisting(args[0], limited(memory), flags.Write, func(g *db.DB) error {
 				return serveDatabase(ctx, g, o, flags.Listen, func(url string) error {
 					return cli.WriteLine(cmd.OutOrStdout(), "kith shell --attach "+url+"\n"+url+" in a browser")
-				})
+				}, socketIn(args[0], cmd.ErrOrStderr())...)
 			})
 		}),
 	}
@@ -69,11 +77,22 @@ Ctrl-C and SIGTERM end it.`,
 	return cmd
 }
 
-// serveDatabase answers requests at an address until ctx ends. It calls announce with its URL when
-// it listens.
-func serveDatabase(ctx context.Context, g *db.DB, o web.Options, address string, announce func(url string) error) error {
-	return serve.Serve(ctx, o.Handler(g), address, func(url string) error {
+// socketIn returns the socket of a server in the directory of a database. If none can be made, it
+// prints why and returns nothing.
+func socketIn(dir string, stderr io.Writer) []net.Listener {
+	l, err := serve.Listen(dir)
+	if err != nil {
+		cli.PrintError(stderr, "note", fmt.Errorf("kith shell needs --attach here: %w", err))
+		return nil
+	}
+	return []net.Listener{l}
+}
+
+// serveDatabase answers requests at an address, and with the token at further listeners, until ctx
+// ends. It calls announce with its URL when it listens.
+func serveDatabase(ctx context.Context, g *db.DB, o web.Options, address string, announce func(url string) error, listeners ...net.Listener) error {
+	return serve.Serve(ctx, serve.Trusting(o.Handler(g), o.Token), address, func(url string) error {
 		g.Preload()
 		return announce(url)
-	})
+	}, listeners...)
 }

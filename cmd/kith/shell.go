@@ -10,6 +10,7 @@ import (
 	"kith/cmd/internal/cli"
 	"kith/cmd/kith/internal/shell"
 	"kith/db"
+	"kith/query/web"
 )
 
 // shellFlags are the flags of the subcommand shell.
@@ -37,6 +38,9 @@ NO_COLOR=1 in the environment turns colours off.
 
 If DB cannot be written, as on a read-only file system, the shell prints a note and
 refuses statements that write.
+
+If kith serve has DB open, it runs the statements: Ctrl-C ends them, LOAD, BEGIN, SET and
+others that a request cannot be are refused, and all write only with kith serve --write.
 
 With --attach there is no DB: a process that has the database open and serves
 web.Handler, such as kith serve, runs the statements. They may only read, unless it
@@ -99,7 +103,7 @@ func oneDatabase(cmd *cobra.Command, args []string) error {
 	return cli.Args("DB")(cmd, args)
 }
 
-// open runs the shell on the database at path.
+// open runs the shell on the database at path, or in the server that has it open.
 func (flags *shellFlags) open(ctx context.Context, s *shell.Shell, path string) error {
 	if !flags.create {
 		if err := mustExist(path); err != nil {
@@ -113,10 +117,12 @@ func (flags *shellFlags) open(ctx context.Context, s *shell.Shell, path string) 
 		g, err = db.Open(path, o)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		return errors.Join(s.Local(ctx, g, path, o.ReadOnly), g.Close())
 	}
-	return errors.Join(s.Local(ctx, g, path, o.ReadOnly), g.Close())
+	return orAttached(path, err, func(client *web.Client) error {
+		return s.Attached(ctx, client, path, flags.readOnly)
+	})
 }
 
 // ask runs the shell on a database that another process has open.

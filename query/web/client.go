@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -31,13 +32,21 @@ type Client struct {
 	// [Options]. Set it before the first statement.
 	Token string
 
-	base *url.URL
-	http http.Client // its connections are not shared
+	address string // as it was given, for errors
+	base    *url.URL
+	http    http.Client // its connections are not shared
 }
 
 // Dial returns a client of the Handler at a URL of the form http://host:port/path or just
-// host:port. It does not connect; [Client.Run] does.
+// host:port, or at the file of a Unix socket, unix:path. It does not connect; [Client.Run] does.
 func Dial(address string) (*Client, error) {
+	if name, isSocket := strings.CutPrefix(address, "unix:"); isSocket {
+		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", name)
+		}
+		base := &url.URL{Scheme: "http", Host: "localhost"}
+		return &Client{address: address, base: base, http: http.Client{Transport: &http.Transport{DialContext: dial}}}, nil
+	}
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
@@ -48,7 +57,7 @@ func Dial(address string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", db.ErrInput, address, err)
 	}
-	return &Client{base: base, http: http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}}, nil
+	return &Client{address: address, base: base, http: http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}}, nil
 }
 
 // Close closes idle connections.
@@ -110,7 +119,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	case errors.As(err, new(*query.Error)), errors.As(err, new(*remoteError)):
 		return err
 	}
-	return fmt.Errorf("%s: %w", c.base, err)
+	return fmt.Errorf("%s: %w", c.address, err)
 }
 
 func marshalRequest(text string, args []any) ([]byte, error) {

@@ -66,6 +66,9 @@
 // expires, and OBSERVE teaches twice. So a program that must be able to repeat a lesson uses CHOOSE
 // and REWARD in place of OBSERVE.
 //
+// A program that serves a handler at a Unix socket decides by the mode of the file who may connect;
+// a peer there counts as this machine. kith serve adds the token to requests at its socket.
+//
 // # Limits
 //
 // Anyone on this machine may read, unless [Options.TokenForReads] is set. Pages of other origins

@@ -62,8 +62,8 @@ func (h holder) String() string {
 	return text
 }
 
-// attach says how a database can be read that a different process has open.
-const attach = "if it serves query/web.Handler, kith shell --attach URL can read the database"
+// advice says what to do about a database that a different process has open.
+const advice = "end it first, or if it serves query/web.Handler, ask it with kith shell --attach URL"
 
 // readersError returns ErrLocked, with the processes that have the database at path open for
 // reading if they are known.
@@ -77,7 +77,7 @@ func readersError(path string) error {
 	case n == 0:
 		return fmt.Errorf("%w: %s: other processes read it, and none may write meanwhile", ErrLocked, path)
 	case n == 1:
-		return fmt.Errorf("%w: %s: %s reads it, and none may write meanwhile; %s", ErrLocked, path, names[0], attach)
+		return fmt.Errorf("%w: %s: %s reads it, and none may write meanwhile; %s", ErrLocked, path, names[0], advice)
 	case n > most:
 		names = append(names[:most:most], fmt.Sprintf("%d more", n-most))
 	}
@@ -93,5 +93,5 @@ func lockedError(path string) error {
 			process = h.String()
 		}
 	}
-	return fmt.Errorf("%w: %s: %s has it open; %s", ErrLocked, path, process, attach)
+	return fmt.Errorf("%w: %s: %s has it open; %s", ErrLocked, path, process, advice)
 }

@@ -15,7 +15,7 @@ import (
 // writable returns ErrReadOnly, with the cause, if the database at path cannot be written to
 // because its file system is read-only or the process lacks the permission. Such a database can be
 // opened with Options.ReadOnly if it was closed. It changes nothing, and returns nil for a path
-// without a database.
+// without a database. The socket of a server, which only one user can open, does not count.
 func writable(path string) error {
 	if isLocked(path) {
 		return nil // the process that has it open writes to it
@@ -25,6 +25,9 @@ func writable(path string) error {
 		return fmt.Errorf("db: %w", err)
 	}
 	for _, name := range append(names, path) {
+		if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSocket != 0 {
+			continue
+		}
 		err := access(name)
 		if of := (*os.PathError)(nil); errors.As(err, &of) {
 			err = of.Err // without the operation and the file

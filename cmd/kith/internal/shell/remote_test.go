@@ -26,7 +26,7 @@ func TestRemoteNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := &remote{client}
+	engine := &remote{client: client}
 	here, there := newLocal(g).names(), engine.names()
 	for _, text := range []string{"DROP MODEL ", "NODES LABEL ", "NEIGHBORS OF ", "NEIGHBORS OF 'a", "NEIGHBORS OF x"} {
 		_, want := completed(text, here)

@@ -21,6 +21,7 @@ import (
 // session runs commands on a database, in order. Only the effects of the statements outlive it.
 type session struct {
 	engine    engine
+	attached  bool // whether the server that has the database open runs the statements
 	readOnly  bool // whether statements that write are refused
 	out, err  io.Writer
 	mode      mode

@@ -15,11 +15,14 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"kith/cmd/internal/cli"
 	"kith/db"
@@ -27,15 +30,25 @@ import (
 	"kith/query/web"
 )
 
-// Shell runs the commands in Commands or, if that is nil, the commands in a file or on standard
-// input.
+// Shell runs a statement or, if that is "", the commands in Commands or, if that is nil, the
+// commands in a file or on standard input.
 type Shell struct {
+	Statement      string // one statement, without a semicolon
 	Commands       []string
 	File           string // "" and "-" mean standard input
 	KeepGoing      bool   // continue a script after an error
 	Progress       bool   // progress is lines if Stderr is no terminal
 	Stdin          io.Reader
-	Stdout, Stderr io.Writer // rows are tables if Stdout is a terminal, and otherwise JSON lines
+	Stdout, Stderr io.Writer
+	mode           mode // of rows; "" means tables if Stdout is a terminal, and otherwise JSON lines
+}
+
+// ModeFlag adds the flag --mode, the format of rows.
+func (s *Shell) ModeFlag(f *pflag.FlagSet) {
+	f.Func("mode", "`format` of rows: "+strings.Join(modeNames(""), ", ")+" (default: table on a terminal, jsonlines elsewhere)", func(name string) (err error) {
+		s.mode, err = parseMode(name)
+		return err
+	})
 }
 
 // Local runs the commands on a database that this process has open. readOnly says that it cannot be
@@ -46,13 +59,24 @@ func (s *Shell) Local(ctx context.Context, g *db.DB, path string, readOnly bool)
 
 // Remote runs the commands on a database that is served at a URL.
 func (s *Shell) Remote(ctx context.Context, client *web.Client, url string, readOnly bool) error {
-	return s.run(ctx, &remote{client}, url, readOnly)
+	return s.run(ctx, &remote{client: client}, url, readOnly)
+}
+
+// Attached runs the commands on the database at path, in the server that has it open and answers at
+// its socket. readOnly refuses statements that write.
+func (s *Shell) Attached(ctx context.Context, client *web.Client, path string, readOnly bool) error {
+	looks, err := onlyLooks(ctx, client)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, &remote{client: client, path: path, readOnly: readOnly}, path, readOnly || looks)
 }
 
 // run runs the commands on an engine. name is the path or the URL of its database.
 func (s *Shell) run(ctx context.Context, e engine, name string, readOnly bool) error {
-	session := &session{engine: e, readOnly: readOnly, out: s.Stdout, err: s.Stderr, mode: jsonLinesMode, keepGoing: s.KeepGoing, progress: s.Progress}
-	if cli.IsTerminal(s.Stdout) {
+	r, isRemote := e.(*remote)
+	session := &session{engine: e, attached: isRemote && r.path != "", readOnly: readOnly, out: s.Stdout, err: s.Stderr, mode: cmp.Or(s.mode, jsonLinesMode), keepGoing: s.KeepGoing, progress: s.Progress}
+	if s.mode == "" && cli.IsTerminal(s.Stdout) {
 		session.mode = tableMode
 	}
 	return session.end(s.feed(ctx, session, name))
@@ -61,6 +85,9 @@ func (s *Shell) run(ctx context.Context, e engine, name string, readOnly bool) e
 // feed passes the commands to the session.
 func (s *Shell) feed(ctx context.Context, session *session, name string) error {
 	switch {
+	case s.Statement != "":
+		f := query.Fragment{Text: s.Statement}
+		return session.reportError("", f, session.command(ctx, f))
 	case s.Commands != nil:
 		return session.each(ctx, s.Commands)
 	case s.File != "" && s.File != "-":

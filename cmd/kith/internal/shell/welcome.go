@@ -17,6 +17,12 @@ func (s *session) welcome(ctx context.Context, path string) error {
 	stats, models, linked := valuesByName(answers[0]), answers[1], answers[2].Rows
 	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
 		path, counted(stats["nodes"], "node"), counted(stats["edges"], "edge"), counted(stats["models"], "model"))
+	switch {
+	case s.attached && s.readOnly:
+		fmt.Fprintf(s.out, "A server has %s open, and answers here; statements only read.\n", path)
+	case s.attached:
+		fmt.Fprintf(s.out, "A server has %s open, and answers here; statements access no file and keep no transaction or setting.\n", path)
+	}
 	var hints [][2]string
 	switch {
 	case len(linked) > 0:
@@ -25,7 +31,7 @@ func (s *session) welcome(ctx context.Context, path string) error {
 		hints = [][2]string{
 			{"load, add", "LOAD EDGES FROM 'friends.csv'; INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan';"},
 			{"ask, train", "PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2); CREATE MODEL friends; TRAIN MODEL friends;"},
-			{"look", look(path)},
+			{"look", s.look(path)},
 		}
 	}
 	for _, h := range hints {
@@ -43,12 +49,15 @@ func (s *session) hints(path string, node any, models *query.Rows) [][2]string {
 			next[1] = "CREATE MODEL " + name + "; " + next[1]
 		}
 	}
-	return [][2]string{{"ask", fmt.Sprintf("PREDICT LINKS FOR %s AMONG NEIGHBORS(2) TOP 5;", exact(node))}, next, {"look", look(path)}}
+	return [][2]string{{"ask", fmt.Sprintf("PREDICT LINKS FOR %s AMONG NEIGHBORS(2) TOP 5;", exact(node))}, next, {"look", s.look(path)}}
 }
 
 // look says how to see the database at path, or at a URL, in a browser.
-func look(path string) string {
-	if strings.HasPrefix(path, "http") {
+func (s *session) look(path string) string {
+	switch {
+	case s.attached:
+		return "the server shows it in a browser, at the address that it printed"
+	case strings.HasPrefix(path, "http"):
 		return path + " in a browser"
 	}
 	return "kith serve " + path + ", after Ctrl-D, shows it in a browser"
