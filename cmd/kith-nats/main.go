@@ -27,7 +27,7 @@ it, and all answer over HTTP.`,
 		Example: `  kith-nats publish social.kith --nats nats://log:4222 --listen 127.0.0.1:7331
   kith-nats follow copy.kith --nats nats://log:4222 --listen 127.0.0.1:7331`,
 	}
-	return cli.Group(root, "a subcommand is missing", newPublish(), newFollow())
+	return cli.Group(root, newPublish(), newFollow())
 }
 
 // connection are the flags of a connection to NATS.

@@ -3,6 +3,9 @@
 //
 //	kith demo               predict links of a generated graph
 //	kith load DB FILE...    add edge lists to a database
+//	kith predict DB NODE    rank the links that may come next from a node
+//	kith why DB NODE NODE   explain the score of a link
+//	kith train DB           fit a model to the edges or to the outcomes
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith serve DB           show a database in a browser, answer statements over HTTP on this machine
 //	kith mcp DB             let a language model ask a database (Model Context Protocol)
@@ -20,6 +23,25 @@
 // The tool holds no code that an embedding program would need: package query runs statements,
 // package db loads files. Each subcommand has a file. Two parts are packages of their own:
 // internal/shell runs typed and piped statements, and internal/mcpserver talks to language models.
+//
+// Predict, why and train make a statement of their arguments and run it as kith shell -c does, so
+// their rows, notes and errors are the shell's.
+//
+// # A server and a shell on one database
+//
+// One process writes to a database, and others read it only while none writes. Kith serve makes a
+// socket in the directory of the database, SOCKET, that only its own user can open (mode 0600). If
+// the directory is locked, shell, predict, why, train and changes ask the server at that socket by
+// the protocol of package web. They need no token, because their user could open the database
+// without the server, and they may do what the token allows. So with --write they may write, and
+// without it they only read, as the server itself does. Files, transactions and settings are
+// refused as in every request, and the server's limits of time hold. The other commands, and all if
+// the process that holds the directory is not kith serve, fail and name the process.
+//
+// A server removes its socket when it ends. The socket of a killed server does no harm: the
+// directory is not locked, and the next server replaces the socket. Where a socket cannot be made,
+// because the path is too long (about 100 bytes) or the directory is read-only, kith serve prints a
+// note, and --attach URL reaches the server.
 //
 // # Larger than one machine
 //

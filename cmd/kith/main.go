@@ -22,12 +22,14 @@ func newRoot() *cobra.Command {
 from the outcomes of its predictions.`,
 		Example: `  kith demo
   kith load social.kith facebook_combined.txt
-  kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"`,
+  kith train social.kith
+  kith predict social.kith 0 --top 10
+  kith shell social.kith`,
 		Args:              knownSubcommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           built(),
-	}, "a subcommand is missing",
-		newDemo(), newLoad(), newShell(), newServe(), newMCP(), newCheck(), newBackup(), newRestore(), newChanges(), newCompact(), newScore(), newCompletion(), newVersion())
+	},
+		newDemo(), newLoad(), newPredict(), newWhy(), newTrain(), newShell(), newServe(), newMCP(), newCheck(), newBackup(), newRestore(), newChanges(), newCompact(), newScore(), newCompletion(), newVersion())
 	root.SetVersionTemplate("{{.Version}}\n")
 	for _, cmd := range root.Commands() {
 		if cmd.ValidArgs == nil {

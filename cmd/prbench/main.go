@@ -29,5 +29,5 @@ bench measures what kith takes.`,
   prbench cost --data prb/grqc
   prbench gen rmat --scale 20 --edges 16000000 > rmat.txt
   prbench bench load rmat.txt`,
-	}, "an experiment is missing", newPaper(), newOnline(), newClassify(), newOffline(), newHoldout(), newFeedback(), newTemporal(), newLate(), newKG(), newRecommend(), newKinds(), newLearn(), newLearnRelations(), newCost(), pagerank.New(), bench.New(), gen.New())
+	}, newPaper(), newOnline(), newClassify(), newOffline(), newHoldout(), newFeedback(), newTemporal(), newLate(), newKG(), newRecommend(), newKinds(), newLearn(), newLearnRelations(), newCost(), pagerank.New(), bench.New(), gen.New())
 }

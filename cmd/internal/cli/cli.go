@@ -125,13 +125,12 @@ func Work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) 
 	})
 }
 
-// Group makes cmd a command that only has subcommands. missing is the error for a command line
-// without one.
-func Group(cmd *cobra.Command, missing string, subcommands ...*cobra.Command) *cobra.Command {
+// Group makes cmd a command that only has subcommands. Without one it prints its help.
+func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	if cmd.Args == nil {
 		cmd.Args = Known
 	}
-	cmd.RunE = func(*cobra.Command, []string) error { return errors.New(missing) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.DisableFlagsInUseLine = true
 	cmd.AddCommand(subcommands...)
 	return cmd

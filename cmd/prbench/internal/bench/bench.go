@@ -20,7 +20,7 @@ func New() *cobra.Command {
 		Long: `Bench measures a part of kith on graphs that you name, and prints lines as go test
 -bench does, so that benchstat (golang.org/x/perf) compares two runs.`,
 		Example: "  prbench bench load facebook_combined.txt\n  prbench bench predict --edges facebook_combined.txt\n  prbench bench commit\n  prbench bench open social.kith",
-	}, "a benchmark is missing", newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict(), newBenchScale())
+	}, newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict(), newBenchScale())
 }
 
 // benchmark writes the header of a benchmark, then calls f for each graph.

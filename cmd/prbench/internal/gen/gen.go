@@ -40,7 +40,7 @@ func New() *cobra.Command {
 numbered from 0. The same parameters and seed give the same bytes. It needs little
 memory, whatever the size of the graph.`,
 		Example: "  prbench gen rmat --scale 20 --edges 16000000 | kith load big.kith -",
-	}, "a model is missing",
+	},
 		genCommand(&cobra.Command{
 			Use:   "rmat",
 			Short: "R-MAT: few nodes with many edges, many with few",
