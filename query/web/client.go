@@ -31,6 +31,9 @@ type Client struct {
 	// Token is sent with each statement. A Handler that has it allows statements that write; see
 	// [Options]. Set it before the first statement.
 	Token string
+	// Progress, if not nil, is called during statements that take long, as the Progress of a
+	// [query.Session] is. Set it between statements.
+	Progress func(query.Progress)
 
 	address string // as it was given, for errors
 	base    *url.URL
@@ -68,7 +71,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // error. An argument is a node, a number, a string, a bool, a time, nil, or a slice of such values.
 // The statement is cancelled when ctx ends.
 func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows, error) {
-	body, err := marshalRequest(text, args)
+	body, err := marshalRequest(text, args, c.Progress != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +85,7 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 		return nil, err
 	}
 	defer answer.Close()
-	rows, err := readRows(answer)
+	rows, err := readRows(answer, c.Progress)
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
@@ -103,7 +106,7 @@ func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadC
 	case got == kind:
 		return answer.Body, nil
 	case got == lines:
-		_, err = readRows(answer.Body)
+		_, err = readRows(answer.Body, nil)
 	default:
 		err = fmt.Errorf("status %s, and no answer of kith", answer.Status)
 	}
@@ -122,7 +125,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w", c.address, err)
 }
 
-func marshalRequest(text string, args []any) ([]byte, error) {
+func marshalRequest(text string, args []any, progress bool) ([]byte, error) {
 	var list []any
 	named := map[string]any{}
 	fault := func(err error) ([]byte, error) { return nil, fmt.Errorf("%w: %w", db.ErrInput, err) }
@@ -146,6 +149,9 @@ func marshalRequest(text string, args []any) ([]byte, error) {
 		}
 	}
 	q := map[string]any{"statement": text}
+	if progress {
+		q["progress"] = true
+	}
 	switch {
 	case len(list) > 0 && len(named) > 0:
 		return fault(errors.New("parameters ? and $name do not go together in a request"))
@@ -195,8 +201,9 @@ func sendable(v any) (any, error) {
 	return v, nil
 }
 
-// readRows reads the lines of an answer.
-func readRows(r io.Reader) (*query.Rows, error) {
+// readRows reads the lines of an answer, and passes the lines of progress to tell, which is nil if
+// none was asked for.
+func readRows(r io.Reader, tell func(query.Progress)) (*query.Rows, error) {
 	lines := json.NewDecoder(r)
 	var head headLine
 	rows := &query.Rows{}
@@ -209,6 +216,10 @@ func readRows(r io.Reader) (*query.Rows, error) {
 			return nil, fmt.Errorf("the answer breaks off: %w", err)
 		}
 		switch {
+		case l.Progress != nil:
+			if tell != nil {
+				tell(l.Progress.progress())
+			}
 		case l.Error != nil:
 			return nil, l.Error.unwrap()
 		case l.Row != nil:

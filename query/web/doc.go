@@ -16,6 +16,9 @@
 //	{"note":"answered by the built-in model: the database has no model"}
 //	{"rows":1}
 //
+// A request with "progress": true gets lines of progress before the columns, while a statement such
+// as TRAIN works. After such a line the status is 200, so that a failure is only the last line.
+//
 // Parameters are a list for ? or an object for $name. A parameter is a number, a string, true,
 // false, null, a list of such values, or {"key": node}. A request that has other members, a member
 // twice, or half of a surrogate pair in a string is refused.

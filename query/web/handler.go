@@ -95,7 +95,7 @@ func (o Options) handler(g *db.DB) *handler {
 	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 64)
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 5*time.Second)
-	h := &handler{Options: o, g: g, open: newLane(o), tokened: newLane(o), long: newTurns(1, o.MaxWaiting), heartbeat: heartbeat}
+	h := &handler{Options: o, g: g, open: newLane(o), tokened: newLane(o), long: newTurns(1, o.MaxWaiting), heartbeat: heartbeat, tellEvery: progressEvery}
 	h.costs.mean = map[string]time.Duration{}
 	h.after = func(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
 	h.shutdown, h.endFeeds = context.WithCancel(context.Background())
@@ -111,6 +111,7 @@ type handler struct {
 	costs         costs
 	after         func(time.Duration, func()) (stop func() bool) // time.AfterFunc
 
+	tellEvery     time.Duration // least time between lines of progress
 	heartbeat     time.Duration
 	watchShutdown sync.Once
 	shutdown      context.Context // ends when the server shuts down
@@ -173,7 +174,7 @@ func (h *handler) status(err error) int {
 // fail answers with an error and its status.
 func (h *handler) fail(w http.ResponseWriter, err error) { fail(w, h.status(err), err) }
 
-// fail answers with an error. It ignores an error of writing, because the client has gone.
+// fail answers with an error.
 func fail(w http.ResponseWriter, status int, err error) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -183,6 +184,12 @@ func fail(w http.ResponseWriter, status int, err error) {
 	}
 	w.Header().Set("Content-Type", lines)
 	w.WriteHeader(status)
+	writeFault(w, err)
+}
+
+// writeFault writes the line of an error. It ignores an error of writing, because the client has
+// gone.
+func writeFault(w http.ResponseWriter, err error) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(errorLine{faultOf(err)})

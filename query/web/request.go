@@ -20,6 +20,7 @@ type request struct {
 	Statement  string     `json:"statement"`
 	Parameters parameters `json:"parameters,omitempty"`
 	Keys       keyForm    `json:"keys,omitempty"`
+	Progress   bool       `json:"progress,omitempty"` // whether lines of progress come first
 }
 
 // parameters are the arguments of a statement as [parse.JSON] returns them.
@@ -47,6 +48,7 @@ func parseRequest(body []byte) (q request, err error) {
 		"statement":  func(v any) error { return text("statement", v, &q.Statement) },
 		"parameters": func(v any) error { q.Parameters = v; return nil },
 		"keys":       func(v any) error { return q.Keys.set(v) },
+		"progress":   func(v any) error { return flag("progress", v, &q.Progress) },
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		set, known := fields[name]
@@ -79,6 +81,16 @@ func text(name string, v any, to *string) error {
 		return fmt.Errorf("%s must be a string, got %s", name, parse.JSONKind(v))
 	}
 	*to = s
+	return nil
+}
+
+// flag sets a bool to the value of a member.
+func flag(name string, v any, to *bool) error {
+	b, isBool := v.(bool)
+	if !isBool {
+		return fmt.Errorf("%s must be true or false, got %s", name, parse.JSONKind(v))
+	}
+	*to = b
 	return nil
 }
 

@@ -84,8 +84,8 @@ func valueSchema() schema {
 // lineSchema returns the schema of a line of an answer.
 func lineSchema() schema {
 	return schema{
-		"description": "one line of the answer: first the columns, and which of them hold nodes; then the rows, the notes, and last " +
+		"description": "one line of the answer: progress, if the request asks for it; the columns, and which of them hold nodes; then the rows, the notes, and last " +
 			"the number of rows. An answer without the last line is incomplete.",
-		"anyOf": []schema{schemaOf[headLine](), schemaOf[rowLine](), schemaOf[noteLine](), schemaOf[endLine]()},
+		"anyOf": []schema{schemaOf[progressLine](), schemaOf[headLine](), schemaOf[rowLine](), schemaOf[noteLine](), schemaOf[endLine]()},
 	}
 }

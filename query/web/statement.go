@@ -31,14 +31,19 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := h.visitor(r)
-	answer, err := h.answer(w, r, v)
+	told := &teller{w: w, every: h.tellEvery, limit: h.Timeout, at: time.Now()}
+	answer, err := h.answer(w, r, v, told)
+	began := told.end()
 	if deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(h.Timeout)) != nil {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if err == nil {
 		err = v.reply(w, lines, answer)
 	}
-	if err != nil {
+	switch {
+	case err != nil && began:
+		writeFault(w, err)
+	case err != nil:
 		h.fail(w, err)
 	}
 }
@@ -60,7 +65,7 @@ func (v visitor) reply(w http.ResponseWriter, kind string, body []byte) error {
 
 // answer reads and runs the statement of a request, and returns the answer. The answer to a
 // statement that writes is small, so that it is never refused.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor) ([]byte, error) {
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor, told *teller) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()
 	held := share{of: v.held, client: v.client}
@@ -77,6 +82,9 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor) ([]b
 		return nil, errToken
 	}
 	c.writes = v.trusted
+	if c.tells {
+		c.tell = told.tell
+	}
 	if !v.trusted || !query.Lasts(c.stmt) {
 		err = h.inTurn(ctx, v.client, v.small, v.large, c, func() error { return h.run(ctx, c) })
 		return c.answer.Bytes(), h.late(ctx, h.Timeout, err)
@@ -94,6 +102,8 @@ type call struct {
 	args   []any
 	keys   keyForm // of the answer
 	writes bool    // whether it may write
+	tells  bool    // whether its progress is asked for
+	tell   func(query.Progress)
 	answer bytes.Buffer
 }
 
@@ -105,7 +115,7 @@ func (h *handler) parse(ctx context.Context, v visitor, body []byte) (*call, err
 	}
 	defer turn.end()
 	q, err := parseRequest(body)
-	c := &call{text: q.Statement, keys: q.Keys}
+	c := &call{text: q.Statement, keys: q.Keys, tells: q.Progress}
 	if err == nil {
 		c.args, err = q.arguments()
 	}
@@ -127,7 +137,7 @@ func (h *handler) late(ctx context.Context, limit time.Duration, err error) erro
 // run runs a statement and encodes its answer. An error of the context means that the statement has
 // changed nothing.
 func (h *handler) run(ctx context.Context, c *call) error {
-	session := query.Session{DB: h.g, ReadOnly: !c.writes, Confined: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
+	session := query.Session{DB: h.g, ReadOnly: !c.writes, Confined: true, Progress: c.tell, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
 	rows, err := session.Exec(ctx, c.stmt, c.args...)
 	switch {
 	case err != nil:

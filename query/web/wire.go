@@ -13,8 +13,9 @@ import (
 	"kith/query/internal/parse"
 )
 
-// The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the
-// number of rows. If the statement fails, the last line is an error.
+// The lines of an answer, each a JSON value: progress, if the request asks for it; the columns,
+// then the rows, the notes, and finally the number of rows. If the statement fails, the last line
+// is an error.
 type (
 	headLine struct {
 		Columns []string `json:"columns"`
@@ -25,6 +26,9 @@ type (
 	}
 	noteLine struct {
 		Note string `json:"note"`
+	}
+	progressLine struct {
+		Progress progressState `json:"progress"`
 	}
 	endLine struct {
 		Rows int `json:"rows"`
@@ -38,9 +42,10 @@ type (
 type anyLine struct {
 	headLine
 	rowLine
-	Note  *string `json:"note"`
-	Rows  *int    `json:"rows"`
-	Error *fault  `json:"error"`
+	Progress *progressState `json:"progress"`
+	Note     *string        `json:"note"`
+	Rows     *int           `json:"rows"`
+	Error    *fault         `json:"error"`
 }
 
 // jsonValue is a value of a row. A whole number is an int64, a number with a point or an exponent a

@@ -26,7 +26,7 @@ func onlyLooks(ctx context.Context, client *web.Client) (bool, error) {
 	return false, err
 }
 
-func (r *remote) run(ctx context.Context, f query.Fragment, _ func(query.Progress)) (*query.Rows, error) {
+func (r *remote) run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error) {
 	stmt, err := f.Parse()
 	if err != nil {
 		return nil, err
@@ -34,6 +34,7 @@ func (r *remote) run(ctx context.Context, f query.Fragment, _ func(query.Progres
 	if r.readOnly && query.Writes(stmt) {
 		return nil, &query.Error{Pos: stmt.Position(), Msg: "the statement is refused, because --read-only is given", Err: db.ErrReadOnly}
 	}
+	r.client.Progress = tell
 	rows, err := r.client.Run(ctx, f.Text)
 	var e *query.Error
 	if errors.As(err, &e) && e.Offset <= len(f.Text) { // the position is relative to the statement
