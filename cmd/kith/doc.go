@@ -24,8 +24,8 @@
 // package db loads files. Each subcommand has a file. Two parts are packages of their own:
 // internal/shell runs typed and piped statements, and internal/mcpserver talks to language models.
 //
-// Predict, why and train make a statement of their arguments and run it as kith shell -c does, so
-// their rows, notes and errors are the shell's.
+// Predict, why and train (verbs.go) make a statement of their arguments and run it as kith shell -c
+// does, so their rows, notes and errors are the shell's.
 //
 // # A server and a shell on one database
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,6 +36,19 @@ func TestExamples(t *testing.T) {
 	}
 	if lines < 30 {
 		t.Errorf("only %d command lines were found", lines)
+	}
+}
+
+// TestDocLists checks that the package comment lists every subcommand.
+func TestDocLists(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range newRoot().Commands() {
+		if !strings.Contains(string(text), "\n//\tkith "+cmd.Name()+" ") {
+			t.Errorf("doc.go does not list kith %s", cmd.Name())
+		}
 	}
 }
 

@@ -10,6 +10,26 @@ import (
 	"kith/query"
 )
 
+// A shell that is attached to the server of its database says so.
+func TestWelcomeAttached(t *testing.T) {
+	t.Parallel()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	for _, readOnly := range []bool{false, true} {
+		var out bytes.Buffer
+		s := &session{engine: newLocal(g), out: &out, attached: true, readOnly: readOnly}
+		if err := s.welcome(t.Context(), "g.kith"); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if !strings.Contains(text, "\nA server has g.kith open, and answers here; ") || strings.Contains(text, "only read.") != readOnly {
+			t.Errorf("read only %t: %s", readOnly, text)
+		}
+		if strings.Contains(text, "kith serve") {
+			t.Errorf("it proposes to serve a database that is served: %s", text)
+		}
+	}
+}
+
 // TestWelcome checks that the first lines of a session suit the state of the database, and that
 // their statements are valid.
 func TestWelcome(t *testing.T) {
