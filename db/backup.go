@@ -46,9 +46,9 @@ type Backup struct {
 }
 
 // WriteTo writes a backup to w: everything that the database holds at the latest version when
-// WriteTo is called. Readers and writers continue meanwhile. The backup includes models and
-// observations. It excludes cached states, which only save time. [Restore] makes a database from
-// it.
+// WriteTo is called. Readers and writers continue meanwhile. The backup includes models,
+// observations and variables. It excludes cached states, which only save time. [Restore] makes a
+// database from it.
 func (db *DB) WriteTo(ctx context.Context, w io.Writer) (Backup, error) {
 	return db.backup(ctx, w, nil)
 }

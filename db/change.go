@@ -14,13 +14,13 @@ import (
 // Changes.
 //
 // A database that was opened once with Options.ChangeBytes keeps what its commits do: nodes, edges,
-// features, observations, decisions and models. [DB.Changes] yields one change for each commit, in
-// order, once it is durable. A reader resumes after the last version that it has seen. [DB.Apply]
-// repeats changes in a copy that was restored from a backup and opened with Options.Follower. The
-// copy then has the same version, node ids and models as the database that it follows. With NoCache
-// it gives the same answers, bit for bit, if binary, architecture and Options.Memory are the same.
-// It learns and is trained only by what it applies: it learns an observation again, and the change
-// has the document of a version that was trained.
+// features, variables, observations, decisions and models. [DB.Changes] yields one change for each
+// commit, in order, once it is durable. A reader resumes after the last version that it has seen.
+// [DB.Apply] repeats changes in a copy that was restored from a backup and opened with
+// Options.Follower. The copy then has the same version, node ids and models as the database that it
+// follows. With NoCache it gives the same answers, bit for bit, if binary, architecture and
+// Options.Memory are the same. It learns and is trained only by what it applies: it learns an
+// observation again, and the change has the document of a version that was trained.
 //
 // A change is made of records that a commit writes anyway (its log record, its observations and
 // decisions, the documents of models), which are kept for longer, and of one more record for the
@@ -48,6 +48,7 @@ type Change struct {
 	Edges        []EdgeChange     `json:"edges,omitzero"`
 	Features     []FeatureChange  `json:"features,omitzero"`
 	Properties   []PropertyChange `json:"properties,omitzero"`
+	Variables    []Variable       `json:"variables,omitzero"` // variables that were set or removed
 	Observations []Observation    `json:"observations,omitzero"`
 	Decisions    []Decision       `json:"decisions,omitzero"` // decisions that were made or rewarded
 	Model        *ModelChange     `json:"model,omitzero"`     // nil if the commit changed no model, apart from what it observed
@@ -118,6 +119,7 @@ type ModelChange struct {
 //	values       list of [id, number of the property, value: its type in a byte, 0 for none, then a varint (zigzag;
 //	             of a time, microseconds), a float64 in little endian, or a string after its length in a
 //	             uvarint; a list is the number of its strings and the strings]
+//	variables    list of [name, value]; a variable without a value was removed
 //	observed     list of maps: model, source, target, reward, chosen, contexts, offered and others
 //	decisions    list of maps: id, source, candidates, scores, propensities, places and others
 //	decided      number of decisions made so far
@@ -189,6 +191,9 @@ func newChange(d *feed.Document) (Change, error) {
 	}
 	for _, v := range d.Values {
 		c.Properties = append(c.Properties, PropertyChange{d.Key(v.ID), names[v.Property], v.Value.Any()})
+	}
+	for _, v := range d.Variables {
+		c.Variables = append(c.Variables, newVariable(v))
 	}
 	observed, decided, err := d.Outcomes()
 	if err != nil {

@@ -92,6 +92,10 @@ func everything(t testing.TB, g *db.DB) string {
 		for e := range tx.Edges() {
 			fmt.Fprintln(&b, asJSON(t, e))
 		}
+		for v, err := range tx.Variables() {
+			must(t, err)
+			fmt.Fprintln(&b, asJSON(t, v))
+		}
 		for d, err := range tx.Decisions() {
 			must(t, err)
 			fmt.Fprintln(&b, asJSON(t, d))
@@ -227,6 +231,9 @@ func writeRandomly(tx *db.Tx, rng *rand.Rand) error {
 		return db.Str(fmt.Sprint("s", rng.IntN(40)))
 	}
 	label := func() string { return []string{"", "a", "b", fmt.Sprint("l", rng.IntN(30))}[rng.IntN(4)] }
+	if rng.IntN(8) == 0 {
+		return tx.Set(label()+"v", []byte(label()))
+	}
 	switch rng.IntN(10) {
 	case 9:
 		return tx.SetProperties(key(), map[string]any{"price": rng.IntN(3), "tags": []string{label() + "t"}, "lang": nil})

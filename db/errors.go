@@ -83,6 +83,7 @@ const (
 	kindOption    = "option"
 	kindExplorer  = "explorer"
 	kindEstimator = "estimator"
+	kindVariable  = "variable"
 )
 
 // Error is an error about something that the caller named or gave. errors.As finds it, and
@@ -90,7 +91,7 @@ const (
 // without the name of a package.
 type Error struct {
 	// Kind is node, edge, relation, label, property, model, version, decision, policy, preset,
-	// option, explorer or estimator, or "" for any other argument.
+	// option, explorer, estimator or variable, or "" for any other argument.
 	Kind       string
 	Name       string   // the name as given; a node is written as [Key.Literal] writes it
 	Accepted   []string // the names that would have been accepted, if these are known

@@ -28,7 +28,7 @@ func results() []any {
 		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.Comparison{}, db.Decision{}, db.Place{}, db.Edge{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
 		db.Bin{}, db.Evaluation{}, db.Hits{}, db.Result{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
 		db.LogEvaluation{}, db.ModelChange{}, db.ModelInfo{}, db.Property{}, db.PropertyChange{}, db.Neighborhood{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observation{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{}, db.Reason{}, db.Rule{}, db.RuleStep{}, db.Word{},
-		db.Prediction{}, db.Reached{}, db.Reasons{}, db.Relation{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Side{}, db.Standing{}, db.Stats{}, db.Step{}, db.Training{}, db.VersionInfo{}, db.Path{},
+		db.Prediction{}, db.Reached{}, db.Reasons{}, db.Relation{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Side{}, db.Standing{}, db.Stats{}, db.Step{}, db.Training{}, db.Variable{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},
 	}
 }

@@ -1,9 +1,12 @@
 package db
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -189,6 +192,67 @@ func (tx *Tx) Savepoint(f func() error) error {
 	kept = err == nil
 	return err
 }
+
+// Variable is a small value that the application keeps in the database under a name, in the same
+// commits as the graph: the position up to which it has read a queue, for example.
+type Variable struct {
+	Name  string `json:"variable"`
+	Value []byte `json:"value,omitzero"` // of a change, no bytes mean that the variable was removed
+}
+
+// The limits of variables. All variables are in memory.
+const (
+	MaxVariables     = index.MaxVariables     // number of variables: 1,024
+	MaxVariable      = index.MaxVariable      // bytes of a value: 64 KB
+	MaxVariableBytes = index.MaxVariableBytes // bytes of all names and values together: 1 MB
+)
+
+// Set sets a variable when the transaction commits. A value without bytes removes the variable. The
+// database, its backups and its followers keep the value as it is. Set returns ErrTooLarge for a
+// value of more than MaxVariable bytes, for a variable beyond MaxVariables, and if all of them would
+// take more than MaxVariableBytes; and ErrInput for a name that is empty, longer than 1,024 bytes or
+// not plain UTF-8. Each is an [Error] of kind variable.
+func (tx *Tx) Set(name string, value []byte) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	if err := b.SetVariable(name, value); err != nil {
+		is := ErrInput
+		if errors.Is(err, index.ErrTooLarge) {
+			is = ErrTooLarge
+		}
+		return &Error{Kind: kindVariable, Name: name, Err: is, cause: err}
+	}
+	return nil
+}
+
+// Get returns the value of a variable, or nil if the variable is not set. It returns ErrClosed if
+// the transaction has ended.
+func (tx *Tx) Get(name string) ([]byte, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	return bytes.Clone(tx.view().Variable(name)), nil
+}
+
+// Variables yields the variables, ascending by name, as they are when the iteration begins.
+func (tx *Tx) Variables() iter.Seq2[Variable, error] {
+	return func(yield func(Variable, error) bool) {
+		if tx.ended {
+			yield(Variable{}, ErrClosed)
+			return
+		}
+		for _, v := range tx.view().Variables() {
+			if !yield(newVariable(v), nil) {
+				return
+			}
+		}
+	}
+}
+
+// newVariable returns the exported form of a variable.
+func newVariable(v index.Variable) Variable { return Variable{v.Name, bytes.Clone(v.Value)} }
 
 // changeBytes is the memory of a change until it is in a base. hiddenBytes is about the largest
 // memory of an edge that is hidden by changes of the rows of its nodes. Both are in bytes.

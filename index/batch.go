@@ -18,11 +18,12 @@ type Batch struct {
 	vectors []vectorChange
 	grown   bool // a node, an edge or a vector has been added, even if others have been removed
 
-	observations     uint64 // number of observations stored
-	observationBytes int64  // number of their bytes
-	sum              uint32 // their checksum
-	began            *Meta  // of the snapshot that the batch began on
-	base             *Graph // likewise
+	observations     uint64    // number of observations stored
+	observationBytes int64     // number of their bytes
+	sum              uint32    // their checksum
+	began            *Meta     // of the snapshot that the batch began on
+	base             *Graph    // likewise
+	stored           variables // likewise
 	// ends has the numbers of edges that leave or reach a node, for relations whose sides are counted.
 	// It has those of nodes whose edges have changed.
 	ends map[end]int
@@ -46,7 +47,7 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta, base: s.Graph, ends: map[end]int{}}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta, base: s.Graph, stored: s.variables, ends: map[end]int{}}
 	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	b.now.Meta.Relations = slices.Clone(s.Meta.Relations)
@@ -310,7 +311,8 @@ func (b *Batch) Follow(m *Meta) {
 
 // Empty reports whether nothing has been changed.
 func (b *Batch) Empty() bool {
-	return b.record.empty() && len(b.vectors) == 0 && len(b.now.Meta.Relations) == len(b.began.Relations)
+	return b.record.empty() && len(b.vectors) == 0 && len(b.now.Meta.Relations) == len(b.began.Relations) &&
+		len(b.stored.changes(b.now.variables)) == 0
 }
 
 // Write ends the batch and writes the records of the next version to w.
@@ -341,10 +343,17 @@ func (b *Batch) Write(w Writer, c Commit) error {
 			return err
 		}
 	}
+	variables := b.stored.changes(b.now.variables)
+	for _, v := range variables {
+		if err := v.write(w); err != nil {
+			return err
+		}
+	}
+	sum = addVariables(sum, variables)
 	var change *Change
 	if m.KeepBytes > 0 {
 		change = b.change(c.Decisions)
-		change.Bytes = bytes
+		change.Bytes, change.Variables = bytes, variables
 	}
 	if err := m.record(w, &c, sum, change); err != nil {
 		return err
@@ -430,6 +439,7 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	b.edit.shrink(int(before.now.Meta.Nodes))
 	b.edit.changes = b.edit.changes[:changes]
 	b.record, b.vectors, b.grown = before.record, before.vectors, before.grown
+	b.now.variables = before.now.variables
 	counted, related, valued := b.now.Meta.Labels, b.now.Meta.Relations, b.now.Meta.Properties
 	b.now.Meta = before.now.Meta
 	copy(b.now.Meta.Relations, related)
@@ -482,4 +492,24 @@ func (b *Batch) setValue(id ID, property uint16, v Value) {
 		b.now.properties.forgetWords(b.by, property)
 	}
 	b.grown = b.grown || v.Kind() != NoValue
+}
+
+// SetVariable sets the value of a variable; no bytes remove it. It returns ErrTooLarge beyond the
+// limits, or an error for an invalid name.
+func (b *Batch) SetVariable(name string, value []byte) error {
+	if err := checkName("variable", name); err != nil {
+		return err
+	}
+	if n := len(value); n > MaxVariable {
+		return fmt.Errorf("%w: variable %q: a value of %d bytes; at most %d are accepted", ErrTooLarge, name, n, MaxVariable)
+	}
+	next := b.now.variables.with(name, value)
+	if len(next) > MaxVariables {
+		return tooMany("variable", name, MaxVariables)
+	}
+	if n := next.bytes(); n > MaxVariableBytes {
+		return fmt.Errorf("%w: variable %q: all variables together would have %d bytes; at most %d are accepted", ErrTooLarge, name, n, MaxVariableBytes)
+	}
+	b.now.variables, b.now.Meta.Variables = next, len(next)
+	return nil
 }

@@ -46,6 +46,7 @@ type Change struct {
 	// Properties are the properties that were made, and the properties of Values.
 	Properties []PropertyChange     `msgpack:"properties,omitempty"`
 	Values     []ValueChange        `msgpack:"values,omitempty"`
+	Variables  []Variable           `msgpack:"variables,omitempty"` // without a value if it was removed
 	Observed   []msgpack.RawMessage `msgpack:"observed,omitempty"`
 	Decisions  []msgpack.RawMessage `msgpack:"decisions,omitempty"`
 	Decided    uint64               `msgpack:"decided"` // Meta.Decisions after the commit
@@ -149,6 +150,14 @@ func nextHistory(before, version uint64, now int64, sum uint32) uint64 {
 
 // addSum adds a record to the checksum of what a commit did.
 func addSum(sum uint32, record []byte) uint32 { return sum*31 + Checksum(record) }
+
+// addVariables adds changed variables to the checksum of what a commit did.
+func addVariables(sum uint32, changed []Variable) uint32 {
+	for _, v := range changed {
+		sum = addSum(addSum(sum, []byte(v.Name)), v.Value)
+	}
+	return sum
+}
 
 // keepNone forgets all changes up to the present version.
 func (m *Meta) keepNone() { m.Kept, m.KeptBytes = m.Version, 0 }
@@ -298,6 +307,7 @@ func GetChange(r Reader, version uint64) (*Change, error) {
 			return nil, fmt.Errorf("log of version %d: %w", version, err)
 		}
 	}
+	sum = addVariables(sum, c.Variables)
 	if nextHistory(c.Before, version, c.Time, sum) != c.After {
 		return nil, fmt.Errorf("%w: a part of the change of version %d is missing", ErrCorrupt, version)
 	}
@@ -381,6 +391,11 @@ func (b *Batch) Replay(c *Change) error {
 			return mismatch("a value of type %v of property %q", kind, m.Properties[v.Property].Name)
 		}
 		b.setValue(v.ID, v.Property, v.Value)
+	}
+	for _, v := range c.Variables {
+		if err := b.SetVariable(v.Name, v.Value); err != nil {
+			return err
+		}
 	}
 	return nil
 }

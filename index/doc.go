@@ -27,7 +27,7 @@
 //	                           labels of nodes and which are deleted, values of their properties, and
 //	                           feature vectors
 //	stored, meta               rows that are read from the store on demand; the meta record
-//	kv                         ids, keys, errors, the store, and the keys of its records
+//	kv                         ids, keys, errors, the store, the keys of its records, and variables
 //	package block              encodings of blocks, and the cache of blocks that were read
 //	package column             values of properties, blocks of them, and tests
 //	package pages              a persistent array
@@ -58,12 +58,13 @@
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order; those up to a version stored in meta are
 //	                      forgotten
-//	c version        (*)  what else a commit did, if its change is kept: labels, vectors, decisions
+//	c version        (*)  what else a commit did, if its change is kept: labels, vectors, decisions, variables
 //	u version        (*)  the same for a commit that changed a model, and which documents it wrote
 //	d number         (*)  a decision
 //	e end number          end time of a decision
 //	v name serial    (*)  a model's document
 //	w name           (*)  which documents of a model are in use, its progress in learning, and a note
+//	r name           (*)  a variable of the application
 //
 // # Life of a version
 //

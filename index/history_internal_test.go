@@ -53,7 +53,7 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 	if _, want := w.nodes[k]; live != want {
 		t.Fatalf("%v is live: %v, want %v", k, live, want)
 	}
-	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "label", "features", "value", "value"}).Draw(t, "change") {
+	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "label", "features", "value", "value", "variable"}).Draw(t, "change") {
 	case "node":
 		if _, made, err := b.AddNode(k); err != nil || made == live {
 			t.Fatalf("add %v: made %v, %v", k, made, err)
@@ -95,6 +95,23 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 		if live {
 			h.setValue(t, b, id, k, w)
 		}
+	case "variable":
+		setVariable(t, b, w)
+	}
+}
+
+// setVariable sets or removes a variable.
+func setVariable(t *rapid.T, b *Batch, w *world) {
+	name := rapid.SampledFrom([]string{"a", "ab", "a\x01", "b"}).Draw(t, "variable")
+	value := rapid.StringN(0, 3, 12).Draw(t, "value")
+	if err := b.SetVariable(name, []byte(value)); err != nil {
+		t.Fatal(err)
+	}
+	if w.variables[name] = value; value == "" {
+		delete(w.variables, name)
+	}
+	if got := string(b.View().Variable(name)); got != value {
+		t.Fatalf("variable %q is %q, want %q", name, got, value)
 	}
 }
 
@@ -231,6 +248,7 @@ func (w *world) agreeWithBatch(t *rapid.T, b *Batch) {
 			t.Fatalf("%v: id %d, %v", k, id, ok)
 		}
 	}
+	w.agreeOnVariables(t, b.View())
 	if m := b.View().Meta; m.Live != int64(len(w.nodes)) || m.Edges != int64(len(w.edges)) {
 		t.Fatalf("%d nodes, %d edges, want %d, %d", m.Live, m.Edges, len(w.nodes), len(w.edges))
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -269,6 +270,7 @@ const (
 	prefixEvent       = 't'
 	prefixChange      = 'c'
 	prefixModelChange = 'u'
+	prefixVariable    = 'r'
 )
 
 // OnDemand reports whether the stored keys from a to b all belong to records that are read when
@@ -427,3 +429,81 @@ type Test = column.Test
 
 // Bound is a bound of the values that a Test selects.
 type Bound = column.Bound
+
+// Variables are small values of the application, by name. A snapshot has all of them in memory.
+
+// Variable is a value under a name. No bytes mean that there is none.
+type Variable struct {
+	//lint:ignore U1000 package msgpack reads the tag
+	_msgpack struct{} `msgpack:",as_array"`
+	Name     string
+	Value    []byte
+}
+
+// The limits of variables.
+const (
+	MaxVariables     = 1024     // number of variables
+	MaxVariable      = 64 << 10 // bytes of a value
+	MaxVariableBytes = 1 << 20  // bytes of all names and values together
+)
+
+// write writes the record of a variable, or deletes it if there is no value.
+func (v Variable) write(w Writer) error {
+	key := nameKey(prefixVariable, v.Name)
+	if len(v.Value) == 0 {
+		return w.Delete(partKey(key, 0)) // a value is never longer than a part
+	}
+	return putSplit(w, key, v.Value)
+}
+
+// variables are all variables of a version, ascending by name.
+//
+// INVARIANT: the elements and their values are never changed; a change makes another slice.
+type variables []Variable
+
+func (v variables) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(v, name, func(v Variable, name string) int { return cmp.Compare(v.Name, name) })
+}
+
+func (v variables) bytes() (n int64) {
+	for i := range v {
+		n += int64(len(v[i].Name) + len(v[i].Value))
+	}
+	return n
+}
+
+// with returns the variables with another value of one of them.
+func (v variables) with(name string, value []byte) variables {
+	i, known := v.find(name)
+	next := slices.Clone(v)
+	switch {
+	case len(value) > 0 && known:
+		next[i].Value = bytes.Clone(value)
+	case len(value) > 0:
+		next = slices.Insert(next, i, Variable{Name: name, Value: bytes.Clone(value)})
+	case known:
+		next = slices.Delete(next, i, i+1)
+	}
+	return next
+}
+
+// changes returns the variables that differ in a later version, as they are there.
+func (v variables) changes(later variables) (all []Variable) {
+	if len(v) == len(later) && (len(v) == 0 || &v[0] == &later[0]) {
+		return nil
+	}
+	for len(v)+len(later) > 0 {
+		switch {
+		case len(later) == 0 || len(v) > 0 && v[0].Name < later[0].Name:
+			all, v = append(all, Variable{Name: v[0].Name}), v[1:]
+		case len(v) == 0 || later[0].Name < v[0].Name:
+			all, later = append(all, later[0]), later[1:]
+		default:
+			if !bytes.Equal(v[0].Value, later[0].Value) {
+				all = append(all, later[0])
+			}
+			v, later = v[1:], later[1:]
+		}
+	}
+	return all
+}

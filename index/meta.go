@@ -81,6 +81,8 @@ type Meta struct {
 	Relations []Relation `msgpack:"relations"`
 	// Properties holds the properties of nodes by number.
 	Properties []Property `msgpack:"properties,omitempty"`
+	// Variables is the number of variables.
+	Variables int `msgpack:"variables,omitempty"`
 }
 
 // Relation describes a relation of edges.

@@ -450,3 +450,29 @@ func (o *opener) featureBlock(first uint64, block []byte, visit func(ID, []float
 	}
 	return err
 }
+
+// variables reads the variables, and reports those that cannot be read.
+func (o *opener) variables() error {
+	for v, err := range scanSplit(o.r, prefixVariable, nil) {
+		if err != nil {
+			return err
+		}
+		n := len(v.Key) - 1
+		if v.err == nil && (n < 2 || v.Key[n] != 0) {
+			v.err = corruptKey(v.Key)
+		}
+		if v.err != nil {
+			o.report("variable: %w", v.err)
+			continue
+		}
+		o.s.variables = append(o.s.variables, Variable{Name: string(v.Key[1:n]), Value: v.Value})
+	}
+	// In key order a name precedes its extensions, because a zero byte ends it.
+	if n := len(o.s.variables); n != o.s.Meta.Variables {
+		if !o.derived {
+			o.report("%w: %d variables can be read, the meta record says %d", ErrCorrupt, n, o.s.Meta.Variables)
+		}
+		o.s.Meta.Variables = n
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ func Salvage(r Reader) (*Snapshot, []error) { return read(r, nil) }
 // read is Salvage, but reads the rows on demand unless on is nil.
 func read(r Reader, on *Stored) (*Snapshot, []error) {
 	o := &opener{ctx: context.Background(), r: r, by: new(pages.Owner), on: on, times: map[Edge]int64{}}
-	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.values} {
+	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.values, o.variables} {
 		if err := step(); err != nil {
 			return nil, append(o.found, err)
 		}
@@ -424,6 +425,9 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	if err := s.restartFeatures(r, w); err != nil {
 		return nil, err
 	}
+	if err := s.restartVariables(r, w); err != nil {
+		return nil, err
+	}
 	_, err := s.WriteGeneration(w, generation, new(Stored))
 	return &next, err
 }
@@ -471,4 +475,13 @@ func (m *Meta) recount(g *Graph) []Relation {
 		s.end()
 	}
 	return counted.Relations
+}
+
+// restartVariables deletes all variables and writes those of s.
+func (s *Snapshot) restartVariables(r Reader, w Writer) error {
+	err := deleteRange(r, w, []byte{prefixVariable}, nil, nil)
+	for _, v := range s.variables {
+		err = cmp.Or(err, v.write(w))
+	}
+	return err
 }

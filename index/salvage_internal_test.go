@@ -65,6 +65,11 @@ func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 			t.Fatalf("node %v never had features %v", k, v)
 		}
 	}
+	for _, v := range s.Variables() {
+		if !slices.ContainsFunc(worlds, func(w *world) bool { return w.variables[v.Name] == string(v.Value) }) {
+			t.Fatalf("variable %q was never %q", v.Name, v.Value)
+		}
+	}
 	for e := range s.Graph.Edges() {
 		u, v, relation := s.Key(e.U), s.Key(e.V), s.Meta.Relations[e.Relation].Name
 		if !slices.ContainsFunc(worlds, func(w *world) bool { return w.edges[w.pair(relation, u, v)] == Edge{Weight: e.Weight, Time: e.Time} }) {

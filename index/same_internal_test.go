@@ -31,6 +31,9 @@ func (s *Snapshot) Same(t *Snapshot) error {
 	if !slices.Equal(s.events.all(), t.events.all()) {
 		return fmt.Errorf("%w: the newest events differ", ErrCorrupt)
 	}
+	if changed := s.variables.changes(t.variables); len(changed) > 0 {
+		return fmt.Errorf("%w: the variables differ: %q", ErrCorrupt, changed)
+	}
 	for id := range ID(s.Graph.nodes) {
 		if row := s.Graph.out.row(id); !row.Equal(t.Graph.out.row(id)) {
 			return fmt.Errorf("%w: the rows of node %d differ", ErrCorrupt, id)

@@ -26,6 +26,7 @@ type Snapshot struct {
 	nodes      nodeRecords
 	features   vectors
 	properties properties
+	variables  variables
 	via        string // names the relations of Graph; "": all
 }
 
@@ -250,6 +251,17 @@ func (s *Snapshot) LatestEvent() int64 { return s.events.latestTime() }
 // Features returns id's feature vector, or nil. The caller must not modify the slice.
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
+// Variable returns the value of a variable; nil means none. The caller must not modify it.
+func (s *Snapshot) Variable(name string) []byte {
+	if i, known := s.variables.find(name); known {
+		return s.variables[i].Value
+	}
+	return nil
+}
+
+// Variables returns all variables, ascending by name. The caller must not modify them.
+func (s *Snapshot) Variables() []Variable { return s.variables }
+
 // Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors
 // hold, in bytes.
 func (s *Snapshot) Bytes() int64 {
@@ -300,7 +312,7 @@ func (s *Snapshot) ChangedBytes() int64 {
 
 // KeptBytes is the part of Bytes that cannot be read on demand.
 func (s *Snapshot) KeptBytes() int64 {
-	return s.dict.keptBytes() + s.features.kept + s.properties.kept + weightChangeBytes*int64(s.log.len())
+	return s.dict.keptBytes() + s.features.kept + s.properties.kept + weightChangeBytes*int64(s.log.len()) + s.variables.bytes()
 }
 
 // Load reads the base and all vectors into memory. All versions with this base use them from then

@@ -28,7 +28,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	}
 	v := &verifier{s, &opener{ctx: ctx, r: r, by: new(pages.Owner), s: New(*meta)}}
 	v.s.Meta = *meta
-	for _, step := range []func() error{v.baseMeta, v.readLog, v.keys, v.nodes, v.edges, v.events, v.vectors, v.values} {
+	for _, step := range []func() error{v.baseMeta, v.readLog, v.keys, v.nodes, v.edges, v.events, v.vectors, v.values, v.variables} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -37,6 +37,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	v.compareChanges()
 	v.compareNodes()
 	v.compareValues()
+	v.compareVariables()
 	if len(v.found) > 0 {
 		return v.found[0]
 	}
@@ -223,5 +224,12 @@ func (v *verifier) compareNodes() {
 				v.report("%w", err)
 			}
 		}
+	}
+}
+
+// compareVariables compares the variables with those in memory.
+func (v *verifier) compareVariables() {
+	if changed := v.s.variables.changes(v.memory.variables); len(changed) > 0 {
+		v.report("%w: variable %q is stored with another value than is served", ErrCorrupt, changed[0].Name)
 	}
 }

@@ -18,6 +18,8 @@ type world struct {
 	edges    map[worldEdge]Edge // weight and time
 	lengths  map[string]int     // length of the feature vectors by label
 	values   map[worldValue]string
+	// variables are values by name.
+	variables map[string]string
 }
 
 // worldValue names a value of a property. The world has its kind and its text.
@@ -44,11 +46,11 @@ func worldRelations() map[string]bool { return map[string]bool{"likes": false, "
 var genRelation = rapid.SampledFrom([]string{"", "", "", "likes", "follows"})
 
 func newWorld(directed bool) *world {
-	return &world{directed, map[Key]worldNode{}, map[worldEdge]Edge{}, map[string]int{}, map[worldValue]string{}}
+	return &world{directed, map[Key]worldNode{}, map[worldEdge]Edge{}, map[string]int{}, map[worldValue]string{}, map[string]string{}}
 }
 
 func (w *world) clone() *world {
-	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths), maps.Clone(w.values)}
+	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths), maps.Clone(w.values), maps.Clone(w.variables)}
 }
 
 // isDirected reports whether the edges of a relation are directed.
@@ -82,9 +84,25 @@ func (w *world) deleteNode(k Key) {
 }
 
 // agree fails t unless s has the same data as w.
+// agreeOnVariables compares the variables, which ascend.
+func (w *world) agreeOnVariables(t rapid.TB, s *Snapshot) {
+	t.Helper()
+	got, last := map[string]string{}, ""
+	for _, v := range s.Variables() {
+		if got[v.Name] = string(v.Value); v.Name <= last {
+			t.Fatalf("variable %q follows %q", v.Name, last)
+		}
+		last = v.Name
+	}
+	if !maps.Equal(got, w.variables) {
+		t.Fatalf("variables %q, want %q", got, w.variables)
+	}
+}
+
 func (w *world) agree(t rapid.TB, s *Snapshot) {
 	t.Helper()
 	checkSound(t, s)
+	w.agreeOnVariables(t, s)
 	nodes := map[Key]worldNode{}
 	labelled := map[string]int{}
 	for id := range s.Nodes() {

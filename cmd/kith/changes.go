@@ -37,7 +37,7 @@ func newChanges() *cobra.Command {
 		Use:   "changes DB",
 		Short: "Write what commits did, as lines of JSON",
 		Long: `Changes writes what each commit after the version of --since did, a line of JSON each, in
-order: nodes, edges, features, observations, decisions and models. It ends with the present
+order: nodes, edges, features, variables, observations, decisions and models. It ends with the present
 version. A program that has read a line can go on after its version.
 
 A database keeps changes from the time when --keep turns it on: the last ones, up to a size.
