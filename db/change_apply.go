@@ -121,7 +121,7 @@ func (tx *Tx) repeatedObservation(rec *record.Observation, doc []byte) (*pending
 			return nil, fmt.Errorf("%w: an observation of node %d", ErrMismatch, id)
 		}
 	}
-	o := &pendingObservation{rec.Model, rec.Relation, rec.Decision, rec.Outcome(l.Model), doc}
+	o := &pendingObservation{rec.ID, rec.Model, rec.Relation, rec.Decision, rec.Outcome(l.Model), doc}
 	if !l.Model.Fits(o.outcome) {
 		return nil, fmt.Errorf("%w: an observation that model %q cannot learn", ErrMismatch, rec.Model)
 	}

@@ -208,6 +208,9 @@ func learnRandomly(tx *db.Tx, rng *rand.Rand, name string) error {
 		if rng.IntN(2) == 0 {
 			o.Among = db.Keys(3, 5)
 		}
+		if rng.IntN(2) == 0 {
+			o.ID = fmt.Sprint("outcome ", rng.IntN(30))
+		}
 		d, err := tx.Choose(ctx, db.ChooseOptions{For: rng.IntN(12), Among: db.All(), Places: rng.IntN(4), Model: name, TTL: time.Duration(1+rng.IntN(5000)) * time.Second})
 		if err == nil && rng.IntN(2) == 0 {
 			err = tx.RewardPlaces(context.Background(), d.ID-uint64(rng.IntN(2)), map[int]float64{1: float64(rng.IntN(2))}, db.ExaminedAll)

@@ -187,7 +187,7 @@ func TestCheckOfObservations(t *testing.T) {
 			return nil
 		},
 		"observation of version": func(f *forgetter, m *index.Meta, _ index.Reader, w index.Writer) error {
-			return f.now.Load().Begin().PutObservation(w, []byte("no observation"))
+			return f.now.Load().Begin().PutObservation(w, "", []byte("no observation"))
 		},
 	} {
 		g := newForgetter(t, 2<<10)

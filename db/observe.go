@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -41,6 +42,10 @@ type ObserveOptions struct {
 	At       time.Time  // time of the outcome; default: as for PredictOptions
 	Insert   bool       // add the edge if the reward is 1, with the time At if that is set
 	NoCache  bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
+	// ID identifies the outcome in the application: the number of an event, for example. The same ID
+	// again changes nothing, as long as the observation is kept (Options.ObservationBytes). It has at
+	// most 1,024 bytes; "" means none.
+	ID string
 }
 
 // Observe reports the outcome of a link to a model, in a transaction of its own. See [Tx.Observe].
@@ -57,8 +62,18 @@ func (db *DB) Observe(ctx context.Context, o ObserveOptions) error {
 // model that an observation trains begins to answer requests without a name, unless a
 // model does already. Where none does, an observation without the name of a model teaches the model
 // default. If that does not exist, the transaction makes it, in a commit of its own.
+//
+// An outcome with an ID that was observed before, for any model, changes nothing: Observe returns
+// nil, whatever its other fields say. So a program that observes what it reads from a queue may read
+// a message again after a crash. The database remembers an ID as long as it keeps the observation,
+// the newest 64 MB of them by default (Options.ObservationBytes): on the disk, where each ID takes
+// about 50 bytes besides, and also in backups and followers. [Tx.Observed] tells whether it knows
+// one.
 func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if _, err := tx.writable(); err != nil {
+		return err
+	}
+	if known, err := tx.Observed(o.ID); known || err != nil {
 		return err
 	}
 	if err := checkReward(o.Reward); err != nil {
@@ -92,14 +107,51 @@ func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if err != nil {
 		return err
 	}
-	l := &pendingObservation{model: m.info.Name, relation: o.Relation, outcome: model.Outcome{
+	l := &pendingObservation{id: o.ID, model: m.info.Name, relation: o.Relation, outcome: model.Outcome{
 		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Reward: o.Reward, Offered: offered,
 	}}
-	tx.observed = append(tx.observed, l)
+	tx.observes(l)
 	if o.Insert && o.Reward == 1 {
 		_, err = tx.insertLink(a, source, target, o.At)
 	}
 	return err
+}
+
+// Observed reports whether an outcome with this ID was observed, in this transaction or before, and
+// is still kept. It returns ErrInput for an ID that is longer than 1,024 bytes or not plain UTF-8.
+func (tx *Tx) Observed(id string) (bool, error) {
+	switch {
+	case tx.ended:
+		return false, ErrClosed
+	case id == "":
+		return false, nil
+	case tx.observedIDs[id]:
+		return true, nil
+	}
+	if err := Str(id).Valid(); err != nil {
+		return false, inputf("the ID of an observation: %w", err)
+	}
+	version, err := tx.snap.Meta.ObservationVersion(tx.reader, id)
+	return version > 0, err
+}
+
+// observes adds an observation to the transaction.
+func (tx *Tx) observes(o *pendingObservation) {
+	if o.id != "" {
+		if tx.observedIDs == nil {
+			tx.observedIDs = map[string]bool{}
+		}
+		tx.observedIDs[o.id] = true
+	}
+	tx.observed = append(tx.observed, o)
+}
+
+// undoObservations removes all observations from the transaction but the first n.
+func (tx *Tx) undoObservations(n int) {
+	for _, o := range tx.observed[n:] {
+		delete(tx.observedIDs, o.id)
+	}
+	tx.observed = tx.observed[:n]
 }
 
 // insertLink adds an edge of weight 1 unless there is one, and reports whether it added the edge. The
@@ -151,7 +203,7 @@ func (tx *Tx) writeObservations(w index.Writer) error {
 				return err
 			}
 		}
-		if err := tx.batch.PutObservation(w, p.document); err != nil {
+		if err := tx.batch.PutObservation(w, p.id, p.document); err != nil {
 			return err
 		}
 	}
@@ -166,7 +218,7 @@ func (db *DB) encode(p *pendingObservation) (err error) {
 	p.document, err = msgpack.Marshal(&record.Observation{
 		Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
 		Contexts: index.PackFloats(o.Contexts), Columns: l.Model.Columns(), Offered: o.Offered,
-		Version: l.Version, Frozen: l.Frozen, Decision: p.decision, Relation: p.relation,
+		Version: l.Version, Frozen: l.Frozen, Decision: p.decision, Relation: p.relation, ID: p.id,
 	})
 	return err
 }
@@ -224,6 +276,7 @@ type Observation struct {
 	Offered      []Key   `json:"offered,omitzero"`  // the candidates, as far as the model learns from them
 	Decision     uint64  `json:"decision,omitzero"` // decision that this rewards; 0 means none
 	Learned      bool    `json:"learned"`           // the model was not frozen
+	ID           string  `json:"id,omitzero"`       // see ObserveOptions; "" means none
 }
 
 // Observations yields the observations that are still kept (see Options.ObservationBytes) in commit
@@ -276,7 +329,7 @@ func (tx *Tx) publicObservation(doc index.Document) (Observation, error) {
 func newObservation(r *record.Observation, version uint64, key func(index.ID) Key) Observation {
 	o := Observation{
 		GraphVersion: version, Model: r.Model, ModelVersion: r.Version, Source: key(r.Source), Target: key(r.Target),
-		Relation: r.Relation, Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen,
+		Relation: r.Relation, Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen, ID: r.ID,
 	}
 	for _, id := range r.Offered {
 		o.Offered = append(o.Offered, key(id))
@@ -329,9 +382,21 @@ func (db *DB) forget() error {
 	}
 	db.publish(&snapshot{next, db.now.Load().models, ts})
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
-		return next.Meta.DropForgotten(r, w, s.Meta.Forgotten)
+		return errors.Join(next.Meta.DropForgotten(r, w, s.Meta.Forgotten), next.Meta.DropObservationIDs(r, w))
 	})
 	return nil
+}
+
+// checkObservationID verifies that the id of an observation of a version is known.
+func (tx *Tx) checkObservationID(id string, version uint64) error {
+	if id == "" {
+		return nil
+	}
+	known, err := tx.snap.Meta.ObservationVersion(tx.reader, id)
+	if err == nil && known != version {
+		err = fmt.Errorf("%w: the id of an observation of version %d is recorded with version %d", ErrCorrupt, version, known)
+	}
+	return err
 }
 
 // checkObservations opens every observation, and verifies that every model has learned all that is
@@ -340,8 +405,12 @@ func (tx *Tx) checkObservations(ctx context.Context) error {
 	m := &tx.snap.Meta
 	bytes := int64(0)
 	for doc := range index.Observations(tx.reader, m.Forgotten) {
-		if _, err := record.Decode[record.Observation](doc); err != nil {
+		o, err := record.Decode[record.Observation](doc)
+		if err != nil {
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
+		}
+		if err := tx.checkObservationID(o.ID, doc.At); err != nil {
+			return err
 		}
 		if doc.At > m.Version {
 			return fmt.Errorf("%w: an observation of version %d, the graph is at %d", ErrCorrupt, doc.At, m.Version)

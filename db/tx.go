@@ -34,6 +34,7 @@ type Tx struct {
 	reader       *store.Reader
 	batch        *index.Batch          // nil in a View
 	observed     []*pendingObservation // what Observe received, in order
+	observedIDs  map[string]bool       // the ids of observed
 	decided      []*record.Decision    // decisions that Choose and Reward made, in order
 	made         *record.Learner       // the model default if the transaction makes it, otherwise nil
 	repeats      *feed.Document        // change that it repeats in a follower, or nil
@@ -47,6 +48,7 @@ type Tx struct {
 
 // pendingObservation is an observation for a model to learn when the transaction commits.
 type pendingObservation struct {
+	id       string // see ObserveOptions; "" means none
 	model    string
 	relation string // relation of the link; "" means all
 	decision uint64 // decision that this rewards; 0 means none
@@ -185,7 +187,8 @@ func (tx *Tx) Savepoint(f func() error) error {
 	kept := false
 	defer func() {
 		if !kept {
-			tx.observed, tx.decided, tx.snap, tx.made = tx.observed[:observed], tx.decided[:decided], snap, made
+			tx.undoObservations(observed)
+			tx.decided, tx.snap, tx.made = tx.decided[:decided], snap, made
 		}
 	}()
 	err = b.Savepoint(f)

@@ -58,6 +58,7 @@
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order; those up to a version stored in meta are
 //	                      forgotten
+//	h hash           (*)  the version that made the observation whose id has the hash
 //	c version        (*)  what else a commit did, if its change is kept: labels, vectors, decisions, variables
 //	u version        (*)  the same for a commit that changed a model, and which documents it wrote
 //	d number         (*)  a decision

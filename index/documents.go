@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -165,9 +166,15 @@ func DropDocuments(r Reader, w Writer) error {
 // Observations are documents of package db, in commit order. Old observations are forgotten: those
 // up to version Meta.Forgotten are leftovers.
 
-// PutObservation stores an observation of the batch. It must be called before Write.
-func (b *Batch) PutObservation(w Writer, doc []byte) error {
+// PutObservation stores an observation of the batch, and its id unless that is "". It must be called
+// before Write.
+func (b *Batch) PutObservation(w Writer, id string, doc []byte) error {
 	m := &b.now.Meta
+	if id != "" {
+		if err := PutObservationID(w, id, m.Version+1); err != nil {
+			return err
+		}
+	}
 	m.Observed += int64(len(doc))
 	b.observations++
 	b.observationBytes += int64(len(doc))
@@ -178,6 +185,60 @@ func (b *Batch) PutObservation(w Writer, doc []byte) error {
 // Observations yields the observations made after version after, in commit order.
 func Observations(r Reader, after uint64) iter.Seq[Document] {
 	return numbered(r, prefixObservation, makeKey(prefixObservation, after+1))
+}
+
+// outcomeKey returns the key of the record of an id: the beginning of its SHA-256, so that ids of any
+// length take as much space.
+func outcomeKey(id string) []byte {
+	h := sha256.Sum256([]byte(id))
+	return append([]byte{prefixOutcome}, h[:16]...)
+}
+
+// PutObservationID records that the commit of a version made the observation with an id.
+func PutObservationID(w Writer, id string, version uint64) error {
+	return putSplit(w, outcomeKey(id), binary.BigEndian.AppendUint64(nil, version))
+}
+
+// ObservationVersion returns the version that made the observation with an id, or 0 if there was none or it
+// is forgotten.
+func (m *Meta) ObservationVersion(r Reader, id string) (version uint64, err error) {
+	b, ok, err := getSplit(r, outcomeKey(id))
+	if err != nil || !ok {
+		return 0, err
+	}
+	if version, err = outcomeVersion(b); err != nil || version <= m.Forgotten {
+		return 0, err
+	}
+	return version, nil
+}
+
+// outcomeVersion decodes the record of an id.
+func outcomeVersion(b []byte) (uint64, error) {
+	d := &block.Decoder{B: b}
+	version := d.Uint64()
+	return version, d.Err
+}
+
+// DropObservationIDs deletes the ids of forgotten observations. It reads all ids.
+func (m *Meta) DropObservationIDs(r Reader, w Writer) error {
+	for v, err := range scanSplit(r, prefixOutcome, nil) {
+		if err = cmp.Or(err, v.err); err != nil {
+			return err
+		}
+		version, err := outcomeVersion(v.Value)
+		if err == nil && version <= m.Forgotten {
+			err = v.delete(r, w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteObservationIDs deletes the ids of all observations.
+func DeleteObservationIDs(r Reader, w Writer) error {
+	return deleteRange(r, w, []byte{prefixOutcome}, nil, nil)
 }
 
 // numbered yields the documents of a kind in key order, starting at the key from. Document.At is

@@ -104,7 +104,7 @@ func observe(t testing.TB, s *Snapshot, w Writer, docs ...string) *Snapshot {
 	t.Helper()
 	b := s.Begin()
 	for _, d := range docs {
-		must(t, b.PutObservation(w, []byte(d)))
+		must(t, b.PutObservation(w, "", []byte(d)))
 	}
 	must(t, b.Write(w, Commit{}))
 	return b.Snapshot()

@@ -271,6 +271,7 @@ const (
 	prefixChange      = 'c'
 	prefixModelChange = 'u'
 	prefixVariable    = 'r'
+	prefixOutcome     = 'h'
 )
 
 // OnDemand reports whether the stored keys from a to b all belong to records that are read when

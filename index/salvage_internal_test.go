@@ -384,7 +384,7 @@ func TestSalvageOfAnEarlierMeta(t *testing.T) {
 	for what, later := range map[string]func(h *history) error{
 		"observation": func(h *history) error {
 			b := h.now.Begin()
-			return errors.Join(b.PutObservation(h.store, []byte("seen")), b.Write(h.store, Commit{}))
+			return errors.Join(b.PutObservation(h.store, "", []byte("seen")), b.Write(h.store, Commit{}))
 		},
 		"decision": func(h *history) error {
 			b := h.now.Begin()

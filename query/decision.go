@@ -52,7 +52,14 @@ func decisionActions() []action {
 
 // observeOptions returns the options of OBSERVE.
 func observeOptions(o *db.ObserveOptions) []option {
-	return []option{cacheOption("what the model learns", &o.NoCache)}
+	return []option{
+		cacheOption("what the model learns", &o.NoCache),
+		{"id", "a string", "name of the outcome: the same one again changes nothing", func(r *run, given parse.Option) {
+			if o.ID = r.text(given.Value); o.ID == "" {
+				r.refuse(given.Value, "id = %s (accepted: a string that is not empty)", words.Value(r.value(given.Value)))
+			}
+		}},
+	}
 }
 
 // chooseOptions returns the options of CHOOSE, with the options of the explorer.

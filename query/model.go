@@ -226,7 +226,12 @@ func (r *run) observe(s *parse.Statement) {
 		return
 	}
 	_, edges := r.tx.Counts()
-	if r.fail(r.tx.Observe(r.ctx, o)) {
+	known, err := r.tx.Observed(o.ID)
+	if r.fail(err) || r.fail(r.tx.Observe(r.ctx, o)) {
+		return
+	}
+	if known {
+		r.rows.note("outcome %s was observed before: nothing changes", db.Str(o.ID).Literal())
 		return
 	}
 	m, err := r.tx.Model(o.Model).Info(r.ctx)

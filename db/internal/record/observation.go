@@ -20,6 +20,7 @@ type Observation struct {
 	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn from it
 	Decision uint64     `msgpack:"decision,omitempty"` // decision that this rewards; 0 means none
 	Relation string     `msgpack:"relation,omitempty"` // name of the relation of the link; "" means all
+	ID       string     `msgpack:"id,omitempty"`       // id that the application gave; "" means none
 }
 
 // IDs returns the ids of the nodes that the record names.

@@ -147,13 +147,23 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 			"where no model is named, the built-in model answers")
 		s.Meta.Model = ""
 	}
+	return s, errors.Join(p.observations(s, w), p.decisions(w, s.Meta.Nodes))
+}
+
+// observations checks every observation, and records the ids of those that are kept from scratch.
+func (p *repairer) observations(s *index.Snapshot, w index.Writer) error {
 	all, err := s.SalvageObservations(p.reader, w)
+	err = errors.Join(err, index.DeleteObservationIDs(p.reader, w))
 	for _, doc := range all {
-		if _, bad := record.Decode[record.Observation](doc); bad != nil {
+		o, bad := record.Decode[record.Observation](doc)
+		switch {
+		case bad != nil:
 			p.found(fmt.Errorf("observation of version %d: %w", doc.At, bad), "a damaged observation of version %d was deleted", doc.At)
+		case o.ID != "":
+			err = errors.Join(err, index.PutObservationID(w, o.ID, doc.At))
 		}
 	}
-	return s, errors.Join(err, p.decisions(w, s.Meta.Nodes))
+	return err
 }
 
 // decisions checks every decision.
