@@ -36,7 +36,7 @@ func results() []any {
 // others are the exported structs that are arguments, or that have behavior, except those that are
 // named Options.
 var others = []string{
-	"Candidates", "CheckpointEvent", "Cond", "CommitEvent", "CompactionEvent", "Contender", "DB", "Error", "Events", "Model", "Part", "Tx",
+	"BulkWriter", "Candidates", "CheckpointEvent", "Cond", "CommitEvent", "CompactionEvent", "Contender", "DB", "Error", "Events", "Model", "Part", "Tx",
 }
 
 func TestEveryResultHasJSON(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"sync"
 
 	"kith/db/edgelist"
 	"kith/db/internal/ctxio"
@@ -24,7 +25,8 @@ import (
 // graph, also for a short list, which an Update adds more cheaply. Data that must be sorted goes to
 // unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] does the same with a list of
 // more than nodesPerCommit lines, and adds a shorter one in a transaction. [DB.LoadFeatures] commits
-// as it goes, because its lines mean the same whenever they are read.
+// as it goes, because its lines mean the same whenever they are read. A [BulkWriter] also commits as it
+// goes, for what a program has without a list.
 
 // LoadOptions says how to read a list of edges. The zero value detects format and columns from the
 // file, and stops at the first malformed line.
@@ -546,4 +548,127 @@ func (r *LoadReport) skip(err error, most int, malformed func(error)) error {
 		return fmt.Errorf("%w: %w", ErrLines, err)
 	}
 	return nil
+}
+
+// BulkWriter writes many nodes and edges from a program, in as many commits as they take. It keeps
+// up to 1 MB of them in memory, commits when it has so many, and splits a commit that is too large
+// for one [DB.Update]. Commits are in the order of the calls, and each is atomic; other writers come
+// between them. What it writes replaces what exists, so a program that was killed may write all of it
+// again.
+//
+// The first error ends the writer: all calls return it from then on, and what was not committed is
+// lost. A BulkWriter holds no transaction and need not be closed: without a Flush, what is in memory
+// is dropped. It is safe for concurrent use; while one goroutine commits, others wait. For lists in
+// files, [DB.Load] is faster, and all or nothing.
+type BulkWriter struct {
+	db  *DB
+	ctx context.Context
+
+	mu     sync.Mutex        // protects following fields
+	writes []func(*Tx) error // not committed yet
+	bytes  int               // memory of writes, approximately
+	err    error             // the first error
+}
+
+// Limits of what a BulkWriter keeps in memory.
+const (
+	bulkBytes  = 1 << 20
+	writeBytes = 128 // of a write itself
+)
+
+// BulkWriter returns a writer of many nodes and edges, whose commits end with ctx.
+func (db *DB) BulkWriter(ctx context.Context) *BulkWriter { return &BulkWriter{db: db, ctx: ctx} }
+
+// PutNode writes a node as [Tx.PutNode] does. The caller must not change the features and the
+// properties of n before they are flushed.
+func (w *BulkWriter) PutNode(n Node) error {
+	bytes := 4*len(n.Features) + writeBytes*len(n.Properties)
+	for _, v := range n.Properties {
+		switch v := v.(type) {
+		case string:
+			bytes += len(v)
+		case []string:
+			for _, s := range v {
+				bytes += len(s)
+			}
+		}
+	}
+	return w.add(bytes, func(tx *Tx) error { return tx.PutNode(n) }, n.Key)
+}
+
+// PutEdge writes an edge as [Tx.PutEdge] does.
+func (w *BulkWriter) PutEdge(src, dst any, opts ...EdgeOption) error {
+	u, err := KeyOf(src)
+	if err != nil {
+		return w.fail(err)
+	}
+	v, err := KeyOf(dst)
+	if err != nil {
+		return w.fail(err)
+	}
+	return w.add(0, func(tx *Tx) error { return tx.PutEdge(u, v, opts...) }, u, v)
+}
+
+// Flush commits what is in memory. When it returns nil, everything that was written is on the disk,
+// unless Options.NoSync is set. Otherwise it returns the first error of the writer.
+func (w *BulkWriter) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.commit()
+	return w.err
+}
+
+// fail ends the writer with an error, unless it has ended.
+func (w *BulkWriter) fail(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err, w.writes = cmp.Or(w.err, err), nil
+	return w.err
+}
+
+// add adds a write of some bytes besides the keys, and commits if there is much in memory.
+func (w *BulkWriter) add(bytes int, write func(*Tx) error, keys ...Key) error {
+	for _, k := range keys {
+		s, _ := k.Str()
+		bytes += len(s)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	w.writes, w.bytes = append(w.writes, write), w.bytes+bytes+writeBytes
+	if w.bytes >= bulkBytes {
+		w.commit()
+	}
+	return w.err
+}
+
+// commit commits what is in memory. The caller holds the lock.
+func (w *BulkWriter) commit() {
+	if w.err == nil && len(w.writes) > 0 {
+		w.err = w.db.writeAll(w.ctx, w.writes)
+	}
+	clear(w.writes)
+	w.writes, w.bytes = w.writes[:0], 0
+}
+
+// writeAll makes writes, in one transaction or, if they do not fit, in several.
+func (db *DB) writeAll(ctx context.Context, writes []func(*Tx) error) error {
+	err := db.Update(ctx, func(tx *Tx) error {
+		for _, write := range writes {
+			if err := write(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	half := len(writes) / 2
+	if half == 0 || !errors.Is(err, ErrTooLarge) {
+		return err
+	}
+	if err := db.writeAll(ctx, writes[:half]); err != nil {
+		return err
+	}
+	return db.writeAll(ctx, writes[half:])
 }

@@ -66,7 +66,7 @@ func (r *Records) CheckSize() error {
 	if r.size+spare < r.maxSize && int64(len(r.values))+1 < r.maxCount {
 		return nil
 	}
-	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
+	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use BulkWriter or Load", ErrTooLarge)
 }
 
 // fits reports whether a record of n bytes can be added.
