@@ -81,6 +81,7 @@ func children() map[string]func(path string) error {
 		"lead":     lead,
 		"follow":   follow,
 		"relative": openRelative,
+		"consume":  consume,
 	}
 	maps.Copy(all, linuxChildren())
 	return all
