@@ -16,7 +16,7 @@ func writingTools() []tool {
 	return []tool{
 		{
 			name: "observe", title: "Tell a model what became of a link", writes: true, run: (*call).observe,
-			meaning: `Tells a model what became of a link that it predicted; its next answers take that into account at once. Call it once for each outcome: a second call counts as a second outcome. Example: {"source": "ann", "target": "dan", "reward": 1, "insert": true} after ann and dan have become friends.`,
+			meaning: `Tells a model what became of a link that it predicted; its next answers take that into account at once. Call it once for each outcome: a second call counts as a second outcome, unless both have the same id. Example: {"source": "ann", "target": "dan", "reward": 1, "insert": true} after ann and dan have become friends.`,
 			arguments: []field{
 				nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
 				{name: "reward", is: aNumber, low: 0, high: 1, required: true, meaning: "1 if the link was made or accepted, 0 if not, or a value between"},
@@ -24,6 +24,7 @@ func writingTools() []tool {
 				relationField("the link is of this relation"),
 				{name: "candidates", is: nodeList, meaning: "the nodes that the link was one of, as they were shown"},
 				{name: "model", is: aText, meaning: "a model that describe lists. Absent: the model that describe marks with answers"},
+				{name: "id", is: aText, meaning: "name of the outcome, such as click 17: the same one again changes nothing and returns no row"},
 			},
 			columns: []field{
 				nodeColumn("source"), nodeColumn("target"), {name: "reward", is: aNumber}, {name: "model", is: aText},
@@ -61,6 +62,9 @@ func (c *call) observe() (answer, error) {
 		return nil, err
 	}
 	text := "OBSERVE ?" + c.arrow() + "? = ?" + among + c.using()
+	if id := c.text("id"); id != "" {
+		text, set = text+" WITH (id = ?)", append(set, id)
+	}
 	if c.flag("insert") {
 		text += " AND INSERT"
 	}
