@@ -452,7 +452,7 @@ func (tx *Tx) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float
 		rewarded.Places[k].Rewarded, rewarded.Places[k].Reward = true, all[k]
 		if learns {
 			o := record.Readable(tx.learner(d.Model).Model, d.Columns, d.Outcome(k, contexts, all[k]))
-			tx.observed = append(tx.observed, &pendingObservation{model: d.Model, relation: d.Relation, decision: id, outcome: o})
+			tx.observes(&pendingObservation{model: d.Model, relation: d.Relation, decision: id, outcome: o})
 		}
 	}
 	tx.decided = append(tx.decided, &rewarded)

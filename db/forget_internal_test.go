@@ -206,3 +206,36 @@ func TestCheckOfObservations(t *testing.T) {
 		must(t, g.store.Close())
 	}
 }
+
+// Check finds a lost id of an observation, and a repair records it again and keeps the variables.
+func TestRepairOfObservationIDs(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := newForgetter(t, 1<<20)
+	o := ObserveOptions{Source: 1, Target: 11, Reward: 1, Model: "often", ID: "click 17"}
+	must(t, g.Observe(ctx, o), g.Update(ctx, func(tx *Tx) error { return tx.Set("position", []byte("1")) }))
+	s := g.now.Load()
+	r := g.store.Read(s.ts)
+	must(t, g.store.Commit(s.ts+1, func(w index.Writer) error {
+		return errors.Join(index.DeleteObservationIDs(r, w), s.WriteMeta(w))
+	}))
+	r.Close()
+	must(t, g.store.Close())
+	g.open(t)
+	if err := g.Check(ctx); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "the id of an observation") {
+		t.Errorf("Check of a lost id: %v", err)
+	}
+	must(t, g.store.Close())
+	if _, err := Repair(ctx, g.path, &g.o, RepairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	g.open(t)
+	must(t, g.Check(ctx), g.Observe(ctx, o), g.View(ctx, func(tx *Tx) error {
+		value, err := tx.Get("position")
+		m, failed := tx.Model("often").Info(ctx)
+		if string(value) != "1" || m.Rounds != 1 {
+			t.Errorf("after a repair, the position is %q and the model has learned %d outcomes", value, m.Rounds)
+		}
+		return errors.Join(err, failed)
+	}), g.Close())
+}
