@@ -308,7 +308,7 @@ func TestKatzWithoutABound(t *testing.T) {
 	must(t, err)
 	b, err := json.Marshal(r)
 	must(t, err)
-	if !strings.Contains(r.Remark, "no bound is known") || r.Links[0].Certain || !strings.Contains(string(b), `"bound":null,"certain":false`) {
+	if !strings.Contains(r.Remark, "no bound is known") || r.Links[0].Exact || !strings.Contains(string(b), `"error":null,"exact":false`) {
 		t.Errorf("%s", b)
 	}
 }

@@ -59,7 +59,7 @@ func TestAssuming(t *testing.T) {
 				t.Fatalf("%+v: %d links assumed, %d really", q, len(score), len(really.Links))
 			}
 			for _, l := range really.Links {
-				if a := score[l.Target]; math.Abs(a.Score-l.Score) > a.Bound+l.Bound {
+				if a := score[l.Target]; math.Abs(a.Score-l.Score) > a.Error+l.Error {
 					t.Errorf("%v: assumed %+v, really %+v", direction, a, l)
 				}
 			}

@@ -37,10 +37,10 @@ func TestBoundsHold(t *testing.T) {
 					continue
 				}
 				among := []db.Candidates{db.All(), db.Neighbors(2), db.Keys(n.Key, n.Key)}[rng.IntN(3)]
-				p := db.PredictOptions{For: n.Key, Among: among, Top: -1, UntilCertain: rng.IntN(2) == 0}
+				p := db.PredictOptions{For: n.Key, Among: among, Top: -1, UntilExact: rng.IntN(2) == 0}
 				got, err := tx.Predict(ctx, p)
 				must(t, err)
-				p.UntilCertain, p.NoCache, p.Epsilon = false, true, 1e-13
+				p.UntilExact, p.NoCache, p.Epsilon = false, true, 1e-13
 				truth, err := tx.Predict(ctx, p)
 				must(t, err)
 				checkBounds(t, got.Links, truth.Links)
@@ -57,7 +57,7 @@ func checkBounds(t *testing.T, got, truth []db.Link) {
 		at[l.Target] = l
 	}
 	for _, l := range got {
-		if want := at[l.Target]; !(math.Abs(l.Score-want.Score) <= l.Bound+want.Bound) {
+		if want := at[l.Target]; !(math.Abs(l.Score-want.Score) <= l.Error+want.Error) {
 			t.Errorf("%+v, in truth %+v", l, want)
 		}
 	}

@@ -44,7 +44,7 @@ func TestFirstRanksAreCertain(t *testing.T) {
 			}
 			for _, epsilon := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
 				if testing.Verbose() {
-					t.Logf("epsilon %.0e: %.0f %%", epsilon, 100*certain(t, g, db.PageRankOptions{Top: 20, Epsilon: epsilon, UntilCertain: true}))
+					t.Logf("epsilon %.0e: %.0f %%", epsilon, 100*certain(t, g, db.PageRankOptions{Top: 20, Epsilon: epsilon, UntilExact: true}))
 				}
 			}
 		})
@@ -68,7 +68,7 @@ func certain(t *testing.T, g *db.DB, q db.PageRankOptions) (share float64) {
 			q.From = nodes[rng.IntN(len(nodes))]
 			r, err := tx.PageRank(context.Background(), q)
 			must(t, err)
-			if !slices.ContainsFunc(r.Nodes, func(n db.RankedNode) bool { return !n.Certain }) {
+			if !slices.ContainsFunc(r.Nodes, func(n db.RankedNode) bool { return !n.Exact }) {
 				share += 1.0 / sample
 			}
 		}

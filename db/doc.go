@@ -113,7 +113,7 @@
 //
 // With NoCache an answer is a function of graph, model, request and Options.Memory, bit for bit, on
 // the same binary and architecture. Without it, PageRank that was repaired since the graph changed
-// may differ by its bound, and no rank that depends on such a state is Certain.
+// may differ by its bound, and no rank that depends on such a state is Exact.
 //
 // One process writes a database and answers from it; more machines have copies ([DB.Changes],
 // [DB.Apply]). The graph is in memory if Options.Memory allows, at about 9 bytes an edge; otherwise

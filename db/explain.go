@@ -21,8 +21,8 @@ import (
 //
 // A request is resolved to candidates. The model's scorer computes their contexts from the snapshot
 // (features and present structure) and estimates their rewards, and a walk over the graph spreads
-// the estimates: v = αPv + (1-α)h. The walk is certified: Bound covers its numerical error, and
-// Certain says that no error within the bounds could change the rank.
+// the estimates: v = αPv + (1-α)h. The walk is certified: Link.Error covers its numerical
+// error, and Link.Exact says that no such error could change the rank.
 //
 // PageRank comes from cached states, which are repaired when edges have changed: coarse ones of 30
 // times the database's epsilon for contexts, others for candidates of PPR and for the walk. With
@@ -32,8 +32,8 @@ import (
 // computed on a graph with the same edges gives the same contexts and candidates, bit for bit.
 // After a repair, and when it was loaded from the store, the PageRank of node j in an undirected
 // graph differs from the result of a solve by at most 60 epsilon times the degree of j, counted in
-// units of the mean weight of the source's edges. No rank is Certain if contexts or candidates came
-// from such a state, and contexts make Bound infinite; with UntilCertain they are computed from
+// units of the mean weight of the source's edges. No rank is Exact if contexts or candidates came
+// from such a state, and contexts make Error infinite; with UntilExact they are computed from
 // scratch then. Without a model, and before a model's first training, the estimate is a fixed prior
 // over the structure. Prediction.AnsweredBy names the model that was used.
 //
@@ -183,18 +183,105 @@ func (q *question) options(names ...string) (all []string) {
 
 // Reasons explains the score of a link.
 type Reasons struct {
-	Prediction          // answer to the prediction
-	Link       Link     `json:"link"`     // the link with its score and the parts of that
-	Added      bool     `json:"added"`    // the target was not a candidate of the prediction, and was added
-	Sources    []Share  `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
-	Rules      []Reason `json:"rules"`    // the most confident rules that lead to the target, for a model that has learned the relation
-	Words      []Word   `json:"words"`    // words of the target's properties that its source or nodes linked to that have too, for a model that reads words; empty for a set
-	Inputs     []Input  `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
-	AddsTo     string   `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
-	PPR        float64  `json:"pagerank"` // personalised PageRank of the target as seen from the source
-	Alpha      float64  `json:"alpha"`    // damping factor of PPR
-	Paths      []Path   `json:"paths"`    // paths that carry most of PPR, in descending order
-	Unseen     float64  `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
+	Prediction         // answer to the prediction
+	Link       Link    `json:"link"`    // the link with its score and the parts of that
+	Added      bool    `json:"added"`   // the target was not a candidate of the prediction, and was added
+	Sources    []Share `json:"sources"` // of a set of sources: what each node contributes to the score; empty for one node
+	Evidence
+	Inputs []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
+	AddsTo string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
+	PPR    float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
+	Alpha  float64 `json:"alpha"`    // damping factor of PPR
+	Paths  []Path  `json:"paths"`    // paths that carry most of PPR, in descending order
+	Unseen float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
+}
+
+// Evidence is what speaks for a link in terms of the graph: rules that lead to it, nodes that join
+// its ends, and words that they share.
+type Evidence struct {
+	Common Common   `json:"common"` // nodes between the ends
+	Rules  []Reason `json:"rules"`  // the most confident rules that lead to the target, for a model that has learned the relation; empty for a set
+	Words  []Word   `json:"words"`  // words of the target's properties that its source or nodes linked to that have too, for a model that reads words; empty for a set
+}
+
+// Common are the nodes on paths of two edges, of any relation, from a source, or from any node of a
+// set, to a target: in an undirected graph, their common neighbours.
+type Common struct {
+	Count int   `json:"count"`
+	Nodes []Key `json:"nodes"`         // the first of them, at most 3
+	More  bool  `json:"more,omitzero"` // there may be more: a node has more edges than were read
+}
+
+// Evidence returns what speaks for a link from the source of p to a target, which need not be a
+// candidate. It ranks nothing: it reads a limited number of edges of the two ends, so it is cheap
+// for each link of an answer. It returns a single rule with a single path if one speaks for the
+// link, and words only if there is neither a rule nor a node between the ends. [Tx.Why] returns
+// all. It returns the errors of Predict, and ErrNotFound for a missing target.
+func (tx *Tx) Evidence(ctx context.Context, p PredictOptions, target any) (*Evidence, error) {
+	id, err := tx.id(target)
+	if err != nil {
+		return nil, err
+	}
+	q, err := tx.resolve(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evidence{Common: tx.common(q, id), Rules: []Reason{}, Words: []Word{}}
+	if len(q.start.Node) > 1 {
+		return e, nil
+	}
+	for _, r := range tx.reasons(q, id, 1, 1) {
+		if !r.Against() {
+			e.Rules = append(e.Rules, r)
+		}
+	}
+	if len(e.Rules) == 0 && e.Common.Count == 0 && q.scorer.Words() {
+		e.Words = q.about.sharedWords(q.start.Node[0], id)
+	}
+	return e, nil
+}
+
+// Sizes of a Common.
+const (
+	shownCommon = 3
+	readCommon  = 10000 // edges that are read of each end
+)
+
+// common returns the nodes between the source of a question and a target. Rows ascend, so where
+// one is cut, all common nodes up to its last node are found.
+func (tx *Tx) common(q *question, target index.ID) Common {
+	g := tx.view().Graph
+	near, far := g.OutHead, g.InHead
+	if q.about.inverse {
+		near, far = far, near
+	}
+	c := Common{Nodes: []Key{}}
+	each := max(1, readCommon/len(q.start.Node))
+	var from []index.ID
+	for _, id := range q.start.Node {
+		row := near(id, each, nil)
+		c.More = c.More || len(row) == each
+		from = candidate.Union(from, row)
+	}
+	to := far(target, readCommon, nil)
+	c.More = c.More || len(to) == readCommon
+	for i, j := 0, 0; i < len(from) && j < len(to); {
+		switch id := from[i]; {
+		case id < to[j]:
+			i++
+		case id > to[j]:
+			j++
+		default:
+			i, j = i+1, j+1
+			if id == target || slices.Contains(q.start.Node, id) {
+				continue
+			}
+			if c.Count++; len(c.Nodes) < shownCommon {
+				c.Nodes = append(c.Nodes, tx.key(id))
+			}
+		}
+	}
+	return c
 }
 
 // Rule is a rule that a training learned: where a path along Body leads from a source to a target,
@@ -380,12 +467,12 @@ func (tx *Tx) sharedWords(source, target index.ID) []Word {
 	return all[:min(len(all), shownWords)]
 }
 
-// reasons returns the rules that lead from the source of a question, which is one node, to a
-// target.
-func (tx *Tx) reasons(q *question, target index.ID) []Reason {
+// reasons returns the most confident rules that lead from the source of a question, which is one
+// node, to a target, and as many that speak most against it, with some paths each.
+func (tx *Tx) reasons(q *question, target index.ID, rules, paths int) []Reason {
 	all := []Reason{}
 	pair := model.Pair{Source: q.start.Node[0], Target: target}
-	for _, found := range q.scorer.Reasons(q.walk.World(), pair, shownRules, shownPaths) {
+	for _, found := range q.scorer.Reasons(q.walk.World(), pair, rules, paths) {
 		r := Reason{Rule: tx.rule(&found.Rule), Count: found.Count}
 		for _, nodes := range found.Paths {
 			var path []Key
@@ -451,13 +538,14 @@ func (tx *Tx) Why(ctx context.Context, p PredictOptions, target any, paths int) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Reasons{Sources: []Share{}, Rules: []Reason{}, Words: []Word{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
+	r := &Reasons{Sources: []Share{}, Inputs: []Input{}, Paths: []Path{}, Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	all := q.links(tx, scores, len(scores))
 	r.Prediction, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
+	r.Evidence = Evidence{Common: tx.common(q, id), Rules: []Reason{}, Words: []Word{}}
 	if len(q.start.Node) > 1 {
 		r.Sources, err = tx.shares(ctx, q, id)
 	} else {
-		if r.Rules = tx.reasons(q, id); q.scorer.Words() {
+		if r.Rules = tx.reasons(q, id, shownRules, shownPaths); q.scorer.Words() {
 			r.Words = q.about.sharedWords(q.start.Node[0], id)
 		}
 		r.Inputs, err = tx.inputs(ctx, q, id)

@@ -104,7 +104,7 @@ func TestSeedsAreAMean(t *testing.T) {
 				}
 				for _, n := range r.Nodes {
 					i, _ := n.Node.Int()
-					if !(math.Abs(n.Score-want[i]) <= n.Bound+1e-12) {
+					if !(math.Abs(n.Score-want[i]) <= n.Error+1e-12) {
 						t.Errorf("%v, row %t: %+v, want %v", direction, q.Row, n, want[i])
 					}
 				}
@@ -121,14 +121,14 @@ func TestSeedsAreAMean(t *testing.T) {
 				must(t, err)
 				for _, l := range r.Links {
 					want[l.Target] += w / 8 * l.Score
-					slack[l.Target] += w/8*l.Bound + 1e-9
+					slack[l.Target] += w/8*l.Error + 1e-9
 				}
 			}
 			p.For = seeds(weights)
 			r, err := g.Predict(context.Background(), p)
 			must(t, err)
 			for _, l := range r.Links {
-				if !(math.Abs(l.Score-want[l.Target]) <= slack[l.Target]+l.Bound) {
+				if !(math.Abs(l.Score-want[l.Target]) <= slack[l.Target]+l.Error) {
 					t.Errorf("%v, %q: %+v, want %v", direction, model, l, want[l.Target])
 				}
 			}

@@ -72,7 +72,7 @@ func TestPageRank(t *testing.T) {
 							exact = want[j]
 						}
 					}
-					if !(math.Abs(n.Score-exact) <= n.Bound+1e-12) || n.Rank != i+1 {
+					if !(math.Abs(n.Score-exact) <= n.Error+1e-12) || n.Rank != i+1 {
 						t.Errorf("%v %+v: %+v, want %v", direction, q, n, exact)
 					}
 				}

@@ -64,9 +64,9 @@ type PredictOptions struct {
 	// NoCache computes PageRank from scratch. The answer is then a function of graph version, model
 	// and request alone, bit for bit.
 	NoCache bool
-	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
+	// UntilExact lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
 	// Candidates and contexts are then computed as with NoCache.
-	UntilCertain bool
+	UntilExact bool
 	// RankAll scores all candidates. Otherwise, if there are 10,000 or more and the model is a
 	// ranker, it scores the most promising ones only: 1,500, in a directed graph 2,000, or 10 for
 	// each requested link if that is more. They are found by products of vectors, PageRank, content,
@@ -83,8 +83,8 @@ type Link struct {
 	Exploit float64 `json:"exploit"` // estimated reward
 	Explore float64 `json:"explore"` // estimated gain of trying it
 	PPR     float64 `json:"ppr"`     // part of Score from the walk over the graph: Score - (1-α)(Exploit + Explore)
-	Bound   float64 `json:"bound"`   // certified numerical error of Score; +Inf if no bound is known
-	Certain bool    `json:"certain"` // no error within the bounds could change this rank, and not all scores are 0
+	Error   float64 `json:"error"`   // certified bound of the numerical error of Score; +Inf if none is known
+	Exact   bool    `json:"exact"`   // no numerical error could change this rank, and not all scores are equal
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -98,7 +98,8 @@ type Prediction struct {
 	ModelVersion int    `json:"model_version"`
 	Rounds       int    `json:"rounds"`          // number of outcomes that the model had observed
 	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what answered instead, and why
-	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover, that the relation has no edges, or that all scores are 0
+	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover, that the relation has no edges, or that all scores are equal
+	Tied         bool   `json:"tied,omitzero"`   // all scores are equal, as Remark says: the links are in the order in which the nodes were added
 	GraphVersion uint64 `json:"graph_version"`
 	Candidates   int    `json:"candidates"`         // number of candidates
 	Retrieved    int    `json:"retrieved,omitzero"` // number of candidates scored, the most promising ones; 0 means all
@@ -145,8 +146,8 @@ func (tx *Tx) predict(ctx context.Context, p PredictOptions) (bytes int64, answe
 	if err != nil {
 		return 0, nil, err
 	}
-	if best, ok := q.rankNear(tx, &p); ok {
-		answer = func() (*Prediction, error) { return q.list(tx, best), nil }
+	if best, same, ok := q.rankNear(tx, &p); ok {
+		answer = func() (*Prediction, error) { return q.list(tx, best, same), nil }
 		err = ctx.Err()
 	} else {
 		kept := p // if answer held p, p would be allocated for the other answers too
@@ -160,10 +161,10 @@ func (tx *Tx) predict(ctx context.Context, p PredictOptions) (bytes int64, answe
 }
 
 // rankNear ranks the candidates while it finds them, if they are those of NEIGHBORS(2) and the
-// policy counts common neighbours. It reports whether it did.
-func (q *question) rankNear(tx *Tx, p *PredictOptions) (best []model.Ranked, ok bool) {
+// policy counts common neighbours. It reports whether all scores are equal, and whether it ranked.
+func (q *question) rankNear(tx *Tx, p *PredictOptions) (best []model.Ranked, same, ok bool) {
 	if len(q.start.Node) > 1 || q.about.named || q.about.factors != nil || !q.among.twoSteps() {
-		return nil, false
+		return nil, false, false
 	}
 	source, linked := q.start.Node[0], 0
 	var skip func(index.ID) bool
@@ -176,24 +177,27 @@ func (q *question) rankNear(tx *Tx, p *PredictOptions) (best []model.Ranked, ok 
 			return true
 		}
 	}
-	best, n, ok := q.scorer.RankNear(q.walk.World(), source, p.most(), skip)
+	best, n, least, ok := q.scorer.RankNear(q.walk.World(), source, p.most(), skip)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
 	to, _ := tx.view().Graph.Out(source)
 	if linked += len(to); slices.Contains(to, source) { // a loop
 		linked--
 	}
 	q.ranking.Candidates, q.ranking.Linked = n, linked
-	return best, true
+	return best, n > 1 && len(best) > 0 && best[0].Score == least, true
 }
 
-// list makes the ranking from ranked candidates.
-func (q *question) list(tx *Tx, best []model.Ranked) *Prediction {
+// list makes the ranking from ranked candidates. same says whether all scores are equal.
+func (q *question) list(tx *Tx, best []model.Ranked, same bool) *Prediction {
 	r := q.ranking
 	r.Links = make([]Link, len(best))
+	if same {
+		r.Remark, r.Tied = tied, true
+	}
 	for i, b := range best {
-		r.Links[i] = Link{Target: tx.key(b.Node), Rank: i + 1, Score: b.Score, Exploit: b.Score, Certain: true}
+		r.Links[i] = Link{Target: tx.key(b.Node), Rank: i + 1, Score: b.Score, Exploit: b.Score, Exact: !same}
 	}
 	return r
 }
@@ -220,7 +224,7 @@ const (
 // retrieves returns how many of the candidates are scored, 0 if all are.
 func (q *question) retrieves(p *PredictOptions) int {
 	n := len(q.candidates)
-	if p.RankAll || p.UntilCertain || n < manyCandidates {
+	if p.RankAll || p.UntilExact || n < manyCandidates {
 		return 0
 	}
 	least := q.scorer.Retrieves(q.walk.World())
@@ -260,14 +264,14 @@ func (q *question) rank(tx *Tx, p *PredictOptions, scores []model.Score) *Predic
 	case unbounded:
 		r.Remark = q.scorer.Unbounded()
 	case q.walk.ContextsVary:
-		r.Remark = "no bound is known: the model reads PageRank that was repaired; with until = certain it is computed from scratch"
+		r.Remark = "no bound is known: the model reads PageRank that was repaired; with until = exact it is computed from scratch"
 		for i := range scores {
 			scores[i].Bound = math.Inf(1)
 		}
 	case len(scores) > 0 && q.about.named && q.about.view().Graph.NumEdges() == 0:
 		r.Remark = q.about.edgesSeen() + " has no edges: the scores say little"
-	case allZero(scores):
-		r.Remark = "all scores are 0: the order of the candidates says nothing"
+	case allEqual(scores):
+		r.Remark, r.Tied = tied, true
 	}
 	if len(q.walk.Plan) > 0 {
 		r.Walk = q.walk.Plan[0].Strategy.String()
@@ -278,21 +282,24 @@ func (q *question) rank(tx *Tx, p *PredictOptions, scores []model.Score) *Predic
 
 // links returns the best candidates, as many as requested.
 func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
-	links, vary := make([]Link, min(top, len(scores))), q.walk.SetVaries || allZero(scores)
+	links, vary := make([]Link, min(top, len(scores))), q.walk.SetVaries || allEqual(scores)
 	for i, b := range walk.Best(len(scores), top, func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound }) {
 		part := &scores[b.Place]
 		links[i] = Link{
 			Target: tx.key(q.candidates[b.Place]), Rank: i + 1, Score: part.Score,
-			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.Certain && !vary,
+			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Error: part.Bound, Exact: b.Certain && !vary,
 		}
 	}
 	return links
 }
 
-// allZero reports whether there are several scores, and all are 0, as the scores of a heuristic are
-// if no candidate has a neighbour in common with the source.
-func allZero(scores []model.Score) bool {
-	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s model.Score) bool { return s.Score != 0 })
+// tied is the remark on a ranking whose scores are all equal.
+const tied = "all scores are equal, so they say nothing: the links are in the order in which the nodes were added"
+
+// allEqual reports whether there are several scores, and all are equal, as the scores of a heuristic
+// are if no candidate has a neighbour in common with the source.
+func allEqual(scores []model.Score) bool {
+	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s model.Score) bool { return s.Score != scores[0].Score })
 }
 
 // question is a resolved prediction.
@@ -385,7 +392,7 @@ func (tx *Tx) resolve(ctx context.Context, p PredictOptions) (*question, error) 
 		q.walk.Found = new(model.Found)
 		q.near.Typed, q.near.Head, q.near.Found = q.walk.Typed, q.walk.Head, q.walk.Found
 	}
-	q.walk.Exact = p.UntilCertain
+	q.walk.Exact = p.UntilExact
 	if q.walk.Now, err = tx.requestTime(p.At, p.Now, start.Node...); err != nil {
 		return nil, err
 	}
@@ -417,7 +424,7 @@ func (q *question) find(ctx context.Context, tx *Tx, p *PredictOptions) (err err
 	}
 	n := len(q.candidates)
 	q.ranking.Candidates, q.ranking.Linked, q.ranking.Missing = n, out.linked, out.missing
-	if p.UntilCertain {
+	if p.UntilExact {
 		q.walk.Accept = walk.CertainTop(p.top(n))
 	}
 	return nil

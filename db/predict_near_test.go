@@ -61,7 +61,7 @@ func TestPredictNear(t *testing.T) {
 			ask := func(tx *db.Tx) error {
 				for _, policy := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "jaccard"} {
 					for _, p := range []db.PredictOptions{
-						{Among: two}, {Among: two, Top: 3}, {Among: two, Top: -1, UntilCertain: true},
+						{Among: two}, {Among: two, Top: 3}, {Among: two, Top: -1, UntilExact: true},
 						{Among: two.Via("follows")}, {Among: two.Except(db.Keys(3))}, {Among: two, Relation: "follows"},
 						{Among: two, RelationWeights: map[string]float64{"likes": 2}},
 					} {

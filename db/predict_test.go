@@ -92,15 +92,15 @@ func compare(t testing.TB, plain, cached *db.Prediction) {
 	for _, l := range cached.Links {
 		m := at[l.Target]
 		if !same {
-			if l.Certain {
+			if l.Exact {
 				t.Errorf("%+v with the cache, of other candidates than without", l)
 			}
 			continue
 		}
-		if !(math.Abs(l.Score-m.Score) <= l.Bound+m.Bound) {
+		if !(math.Abs(l.Score-m.Score) <= l.Error+m.Error) {
 			t.Errorf("%+v with the cache, %+v without", l, m)
 		}
-		if l.Certain && m.Certain && l.Rank != m.Rank {
+		if l.Exact && m.Exact && l.Rank != m.Rank {
 			t.Errorf("certain of rank %d with the cache, of %d without", l.Rank, m.Rank)
 		}
 	}
@@ -273,11 +273,11 @@ func TestRepairedContexts(t *testing.T) {
 	ask(p)
 	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(7, 900) })
 	repaired := ask(p)
-	p.UntilCertain = true
+	p.UntilExact = true
 	certain := ask(p)
 	before := cacheStats(t, g)
 	again := ask(p)
-	p.UntilCertain = false
+	p.UntilExact = false
 	kept := ask(p)
 	if use := readSince(t, g, before); use.Hits == 0 || use.CatchUps+use.Computed > 0 {
 		t.Errorf("asked again: %+v", use)
@@ -287,17 +287,17 @@ func TestRepairedContexts(t *testing.T) {
 			t.Errorf("again %+v, before %+v", r, certain)
 		}
 	}
-	p.UntilCertain, p.NoCache = false, true
+	p.UntilExact, p.NoCache = false, true
 	plain := ask(p)
 	if !strings.Contains(repaired.Remark, "repaired") || certain.Remark != "" {
 		t.Errorf("remarks %q and %q", repaired.Remark, certain.Remark)
 	}
 	for i, l := range plain.Links {
-		if r := repaired.Links[i]; !math.IsInf(r.Bound, 1) || r.Certain {
+		if r := repaired.Links[i]; !math.IsInf(r.Error, 1) || r.Exact {
 			t.Errorf("repaired: %+v", r)
 		}
-		if certain.Links[i] != l || !l.Certain {
-			t.Errorf("until certain %+v, without the cache %+v", certain.Links[i], l)
+		if certain.Links[i] != l || !l.Exact {
+			t.Errorf("until exact %+v, without the cache %+v", certain.Links[i], l)
 		}
 	}
 }
@@ -338,7 +338,7 @@ func TestTinyEpsilon(t *testing.T) {
 		r, err := g.Predict(ctx, db.PredictOptions{For: 7, Among: db.Neighbors(2), Epsilon: 1e-300, NoCache: noCache})
 		must(t, err)
 		for _, l := range r.Links {
-			if !(l.Bound < 1e-10) {
+			if !(l.Error < 1e-10) {
 				t.Errorf("%+v", l)
 			}
 		}

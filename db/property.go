@@ -97,7 +97,7 @@ func (tx *Tx) CheckProperty(name string, v any) error {
 func reserved(name string) bool {
 	return slices.Contains([]string{
 		"and", "or", "not", "in", "is", "null", "true", "false", "where",
-		"node", "label", "edges", "degree", "features", "source", "target", "rank", "score", "exploit", "explore", "ppr", "bound", "certain",
+		"node", "label", "edges", "degree", "features", "source", "target", "rank", "score", "exploit", "explore", "ppr", "error", "exact", "because",
 	}, strings.ToLower(name))
 }
 

@@ -112,7 +112,7 @@ func TestRetrieveNot(t *testing.T) {
 	_, err := g.Load(ctx, clubs(11000, 30000), db.LoadOptions{})
 	must(t, err)
 	for _, p := range []db.PredictOptions{
-		{RankAll: true}, {Top: -1}, {Top: 600}, {UntilCertain: true}, {Among: db.Sample(9000, 1)}, {Model: "common_neighbors"},
+		{RankAll: true}, {Top: -1}, {Top: 600}, {UntilExact: true}, {Among: db.Sample(9000, 1)}, {Model: "common_neighbors"},
 	} {
 		if p.For = 7; p.Among.String() == (db.Candidates{}).String() {
 			p.Among = db.All()

@@ -116,11 +116,11 @@ type PageRankOptions struct {
 	From  any     // a node or Seeds
 	Top   int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
 	Alpha float64 // 0 means the database's
-	// Epsilon is the allowed error, as in Options.Epsilon. 0 means UntilCertain with 1e-12.
+	// Epsilon is the allowed error, as in Options.Epsilon. 0 means UntilExact with 1e-12.
 	Epsilon float64
-	// UntilCertain begins with the database's epsilon, if that is larger, and refines the values
+	// UntilExact begins with the database's epsilon, if that is larger, and refines the values
 	// while the ranks returned are not certain, down to Epsilon.
-	UntilCertain bool
+	UntilExact bool
 	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v +
 	// (1-α)h, where h is the distribution of the start. The values of the latter are probabilities.
 	Row     bool
@@ -140,11 +140,11 @@ type RankedNode struct {
 	Node  Key     `json:"node"`
 	Rank  int     `json:"rank"` // from 1
 	Score float64 `json:"score"`
-	Bound float64 `json:"bound"` // certified error of Score
-	// Certain says that no error within the bounds could change this rank. Nodes whose PageRank is
+	Error float64 `json:"error"` // certified bound of the numerical error of Score
+	// Exact says that no numerical error could change this rank. Nodes whose PageRank is
 	// provably equal, because a symmetry of the graph exchanges them, have one score and are ranked
 	// in the order in which they were made.
-	Certain bool `json:"certain"`
+	Exact bool `json:"exact"`
 }
 
 // rankEpsilon is the error down to which PageRank refines values by default while their ranks are
@@ -193,7 +193,7 @@ func (tx *Tx) PageRank(ctx context.Context, q PageRankOptions) (*PageRank, error
 	}
 	floor := cmp.Or(q.Epsilon, rankEpsilon)
 	first := floor
-	if q.Epsilon == 0 || q.UntilCertain {
+	if q.Epsilon == 0 || q.UntilExact {
 		first = max(floor, m.Epsilon)
 	}
 	t := &walk.Task{Form: form, Alpha: alpha, Start: start, At: nodes}

@@ -152,7 +152,7 @@ func TestWhyIsPredict(t *testing.T) {
 		}
 		p.Among = rapid.SampledFrom([]db.Candidates{{}, db.Neighbors(2), db.All(), db.PPR(3), db.Sample(4, 7), db.Keys(1, 2, 3)}).Draw(rt, "among")
 		p.NoCache = rapid.Bool().Draw(rt, "fresh")
-		p.UntilCertain = rapid.Bool().Draw(rt, "until certain")
+		p.UntilExact = rapid.Bool().Draw(rt, "until exact")
 		p.Top = rapid.SampledFrom([]int{-1, 2}).Draw(rt, "top")
 		target := node.Draw(rt, "target")
 
@@ -160,7 +160,7 @@ func TestWhyIsPredict(t *testing.T) {
 			want, err := tx.Predict(ctx, p)
 			must(t, err)
 			all := p
-			all.Top, all.UntilCertain = -1, false
+			all.Top, all.UntilExact = -1, false
 			candidates, err := tx.Predict(ctx, all)
 			must(t, err)
 			r, err := tx.Why(ctx, p, target, 1)
@@ -173,7 +173,7 @@ func TestWhyIsPredict(t *testing.T) {
 				if l.Target != r.Link.Target {
 					continue
 				}
-				if p.NoCache && r.Link != l || math.Abs(l.Score-r.Link.Score) > l.Bound+r.Link.Bound {
+				if p.NoCache && r.Link != l || math.Abs(l.Score-r.Link.Score) > l.Error+r.Link.Error {
 					rt.Fatalf("predicted %+v, explained %+v", l, r.Link)
 				}
 			}

@@ -8,14 +8,15 @@ import (
 // RankNear ranks the nodes two edges from source by a policy that counts common neighbours. It
 // leaves out source, the nodes that source has an edge to, and the nodes that skip reports; a nil
 // skip reports none. It returns the best nodes, as many as most says, or all if most is negative,
-// and the number of ranked nodes. The scores are those of [Scorer.Score], bit for bit, and equal
+// the number of ranked nodes, and their least score. The scores are those of [Scorer.Score], bit for bit, and equal
 // ones are in the order of their nodes. ok is false if the policy scores otherwise, or if the
 // neighbourhood is large; then Score ranks as fast.
-func (s *Scorer) RankNear(w World, source ID, most int, skip func(ID) bool) (best []Ranked, ranked int, ok bool) {
+func (s *Scorer) RankNear(w World, source ID, most int, skip func(ID) bool) (best []Ranked, ranked int, least float64, ok bool) {
 	by := s.policy.overlap
 	if by == nil || int(source) >= w.Graph.NumNodes() {
-		return nil, 0, false
+		return nil, 0, 0, false
 	}
+	least = math.Inf(1)
 	if most < 0 {
 		most = math.MaxInt
 	}
@@ -29,11 +30,12 @@ func (s *Scorer) RankNear(w World, source ID, most int, skip func(ID) bool) (bes
 		if ranked++; by.score != nil {
 			sum = by.score(w.Graph, Pair{Source: source, Target: u}, sum)
 		}
+		least = min(least, sum)
 		top.add(Ranked{u, sum})
 	})
 	t.best = top.best
 	slices.SortFunc(t.best, Ranked.compare)
-	return slices.Clone(t.best), ranked, ok
+	return slices.Clone(t.best), ranked, least, ok
 }
 
 // selection keeps the best nodes of a stream.

@@ -29,7 +29,7 @@ func TestRankNear(t *testing.T) {
 
 func checkNear(t *testing.T, s *Scorer, g *mesh, source ID, most int, skip func(ID) bool) {
 	t.Helper()
-	best, ranked, ok := s.RankNear(g.world(nil), source, most, skip)
+	best, ranked, _, ok := s.RankNear(g.world(nil), source, most, skip)
 	if ok != (s.policy.overlap != nil) {
 		t.Fatalf("%s: ok is %v", s.Basis(), ok)
 	}
@@ -77,10 +77,10 @@ func TestRankNearOfHub(t *testing.T) {
 	}
 	g.add(n-1, 0)
 	s := create(t, Spec{Policy: "common_neighbors"}).Scorer()
-	if _, _, ok := s.RankNear(g.world(nil), 1, 10, nil); ok {
+	if _, _, _, ok := s.RankNear(g.world(nil), 1, 10, nil); ok {
 		t.Error("a neighbourhood with 360,000 edges is ranked")
 	}
-	best, ranked, ok := s.RankNear(g.world(nil), n-1, 2, nil)
+	best, ranked, _, ok := s.RankNear(g.world(nil), n-1, 2, nil)
 	if want := []Ranked{{1, 1}, {2, 1}}; !ok || ranked != n-2 || !slices.Equal(best, want) {
 		t.Errorf("%v of %d, want %v of %d", best, ranked, want, n-2)
 	}

@@ -11,7 +11,8 @@ type action struct {
 	columns []column // of the answer
 	run     runner
 	options lister   // nil means that the statement has no options
-	more    []column // further columns, for WHERE and RETURN
+	more    []column // further columns
+	when    string   // where the answer has them; "" means in WHERE and RETURN
 	// plan adds the steps of a statement, which are chosen by their cost. nil means that there is
 	// no choice.
 	plan func(r *run, e *parse.Statement)

@@ -57,7 +57,7 @@ func TestComplete(t *testing.T) {
 		{"LOAD EDGES FROM '", "'", "'a.csv' 'b''s' 'sub/"},
 		{"LOAD EDGES FROM 'b''", "'b''", "'b''s'"},
 		{"LOAD EDGES FROM 'a.csv' FORMAT n", "n", "npy npz nt"},
-		{"PREDICT LINKS FOR 1 RETURN ex", "ex", "exploit explore"},
+		{"PREDICT LINKS FOR 1 RETURN ex", "ex", "exploit explore exact"},
 		{"PROFILE NODES WHERE e", "e", "edges"},
 		{"RANK NODES FOR 1 WITH (alpha = 0.5, n", "n", "norm"},
 		{"SET t", "t", "timeout"},

@@ -191,11 +191,11 @@ func TestConnectorTypes(t *testing.T) {
 	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	for text, want := range map[string][]string{
-		"PATH FROM 'ann' TO 'bob'":           {"INTEGER int64 false", "NODE interface {} false", "FLOAT float64 true"},
-		"PREDICT LINKS FOR 7 RETURN certain": {"BOOLEAN bool false"},
-		"SHOW MODELS":                        nil,
-		"DESCRIBE NODE 'dan'":                {"TEXT string false", " interface {} true"},
-		"NODES WHERE edges > 100":            {" interface {} false", " interface {} false", " interface {} false", " interface {} false"},
+		"PATH FROM 'ann' TO 'bob'":         {"INTEGER int64 false", "NODE interface {} false", "FLOAT float64 true"},
+		"PREDICT LINKS FOR 7 RETURN exact": {"BOOLEAN bool false"},
+		"SHOW MODELS":                      nil,
+		"DESCRIBE NODE 'dan'":              {"TEXT string false", " interface {} true"},
+		"NODES WHERE edges > 100":          {" interface {} false", " interface {} false", " interface {} false", " interface {} false"},
 	} {
 		rows, err := p.Query(text)
 		if err != nil {

@@ -36,7 +36,7 @@ func (r *run) explainPredict(e *parse.Statement) {
 			r.explainEach(e, s, t, r.rows)
 			return
 		}
-		r.predictions(s, parse.For.All(s), t.where, func(q db.PredictOptions) {
+		r.predictions(s, parse.For.All(s), t.where, nil, func(q db.PredictOptions) {
 			var plan []db.Step
 			var err error
 			if e.Form == "PROFILE" {

@@ -76,7 +76,7 @@ func fewTerms() map[string][]string {
 		"number": {"1", "0", "0.5", "-2", "1e300", "?"},
 		"value":  values,
 		"option": {
-			"alpha = 0.5", "epsilon = 0.001", "norm = row", "cache = off", "id = 'x'", "until = certain", "seed = 3", "gamma = 2", "center = on", "keyless = on",
+			"alpha = 0.5", "epsilon = 0.001", "norm = row", "cache = off", "id = 'x'", "until = exact", "seed = 3", "gamma = 2", "center = on", "keyless = on",
 			"max_errors = 3", "columns = 'src,dst'", "width = 4", "epochs = 2", "deploy = on", "budget = '10ms'", "rounds = 5", "seed = ?",
 		},
 	}

@@ -191,7 +191,7 @@ var relationFields = []field[*relationRow]{
 }
 
 func (r *run) showRelations(s *parse.Statement) {
-	t := newTable(r, relationFields, len(relationFields), nil, parse.Return.All(s))
+	t := newTable(r, relationFields, len(relationFields), nil, s)
 	r.rows.Columns = columnNames(columnsOf(t.shown))
 	all, err := r.tx.Relations()
 	r.fail(err)
@@ -233,7 +233,7 @@ var nodeFields = []field[*db.Node]{
 func (r *run) nodeList(s *parse.Statement) {
 	filter := r.split(parse.Where.Of(s), columnNames(columnsOf(nodeFields)))
 	fields := append(slices.Clone(nodeFields), propertyFields(r, func(n *db.Node) *db.Node { return n })...)
-	t, top := newTable(r, fields, len(nodeFields), filter.answer, parse.Return.All(s)), r.top(parse.Top.Of(s), -1)
+	t, top := newTable(r, fields, len(nodeFields), filter.answer, s), r.top(parse.Top.Of(s), -1)
 	r.rows.Columns = columnNames(columnsOf(t.shown))
 	var where db.Cond
 	if filter.nodes != nil {

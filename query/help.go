@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"strings"
 
 	"kith/query/internal/parse"
@@ -46,7 +47,7 @@ func (rows *Rows) describe(k *parse.Form) {
 	}
 	rows.addLines("columns", wrap(listed(does.columns)))
 	if does.more != nil {
-		rows.addLines("columns", wrap("in WHERE and RETURN also: "+listed(does.more)))
+		rows.addLines("columns", wrap(cmp.Or(does.when, "in WHERE and RETURN also")+": "+listed(does.more)))
 	}
 }
 

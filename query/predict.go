@@ -9,33 +9,36 @@ import (
 	"kith/db/words"
 	"kith/model"
 	"kith/query/internal/parse"
+	"kith/query/internal/why"
 )
 
 // predictActions returns the statements that predict links.
 func predictActions() []action {
-	options := always(predictOptions)
 	return []action{
 		{
 			name: "PREDICT LINKS", access: reads | joins,
 			columns: columnsOf(linkFields[:shownOfLinks]), more: columnsOf(linkFields[shownOfLinks:]),
-			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
+			run: viewing((*run).predict), options: always(predictOptions), plan: (*run).explainPredict,
 		},
 		{
-			name: "WHY", access: reads | joins, options: options, run: viewing((*run).why),
-			columns: []column{
-				{"part", "score, source, input, pagerank or path"}, {name: "name"}, {name: "value"},
-				{name: "adds"}, {name: "share"},
-			},
+			name: "WHY", access: reads | joins, options: always(whyOptions), run: viewing((*run).why),
+			columns: []column{{"because", "a reason in words"}}, more: whyParts, when: "with detail = on",
 		},
 	}
+}
+
+// asked is the question that a ranking answers.
+type asked struct {
+	*run
+	question db.PredictOptions
+	source   db.Seeds
 }
 
 // linkRow is a link of a ranking, which a row of PREDICT LINKS is about.
 type linkRow struct {
 	*db.Link
-	tx      *db.Tx
-	ranking *db.Prediction
-	read    *db.Node // what target returns, once it was read
+	*asked
+	read *db.Node // what target returns, once it was read
 }
 
 // target returns the target, or a node without a label and edges if it cannot be read.
@@ -50,18 +53,29 @@ func (l *linkRow) target() *db.Node {
 	return l.read
 }
 
+// because returns the reason for the link in words. It is computed for the links of an answer only,
+// and not if RETURN leaves it out.
+func (l *linkRow) because() any {
+	e, err := l.tx.Evidence(l.ctx, l.question, l.Target)
+	if l.fail(err) {
+		return nil
+	}
+	return why.Because(e, l.source, l.tx.Stats().Directed)
+}
+
 // shownOfLinks is the number of columns of PREDICT LINKS without RETURN.
-const shownOfLinks = 4
+const shownOfLinks = 5
 
 // linkFields are the columns of PREDICT LINKS.
 var linkFields = []field[*linkRow]{
-	{column{name: "source"}, aKey, func(l *linkRow) any { return sourceValue(l.ranking.Source) }},
+	{column{name: "source"}, aKey, func(l *linkRow) any { return sourceValue(l.source) }},
 	{column{name: "target"}, aKey, func(l *linkRow) any { return l.Target }},
 	{column{name: "rank"}, aNumeric, func(l *linkRow) any { return int64(l.Rank) }},
 	{
 		column{"score", "see exploit, explore and ppr"}, aNumeric,
 		func(l *linkRow) any { return l.Score },
 	},
+	{column{"because", "the strongest reason in words"}, aSentence, (*linkRow).because},
 	{
 		column{"exploit", "the estimated reward"}, aNumeric,
 		func(l *linkRow) any { return l.Exploit },
@@ -75,12 +89,12 @@ var linkFields = []field[*linkRow]{
 		func(l *linkRow) any { return l.PPR },
 	},
 	{
-		column{"bound", "of the numerical error of score; null if none is known"}, aNumeric,
-		func(l *linkRow) any { return l.Bound },
+		column{"error", "largest numerical error of score; null if unknown"}, aNumeric,
+		func(l *linkRow) any { return l.Error },
 	},
 	{
-		column{"certain", "whether no error can change the rank"}, aFlag,
-		func(l *linkRow) any { return l.Certain },
+		column{"exact", "whether no numerical error can change the rank"}, aFlag,
+		func(l *linkRow) any { return l.Exact },
 	},
 	{column{"label", "of the target"}, aText, func(l *linkRow) any { return orNil(l.target().Label) }},
 	{column{"degree", "of the target"}, aNumeric, func(l *linkRow) any { return l.target().Degree }},
@@ -96,7 +110,7 @@ type linkTable struct {
 func (r *run) linkTable(s *parse.Statement) linkTable {
 	fields := append(slices.Clone(linkFields), propertyFields(r, (*linkRow).target)...)
 	where := r.split(parse.Where.Of(s), linkColumns())
-	return linkTable{newTable(r, fields, shownOfLinks, where.answer, parse.Return.All(s)), where}
+	return linkTable{newTable(r, fields, shownOfLinks, where.answer, s), where}
 }
 
 // linkColumns returns the names of the columns of PREDICT LINKS, apart from properties.
@@ -110,7 +124,7 @@ func (r *run) predict(s *parse.Statement) {
 			r.predictEach(s, t, top)
 			return
 		}
-		r.predictions(s, parse.For.All(s), t.where, func(p db.PredictOptions) {
+		r.predictions(s, parse.For.All(s), t.where, nil, func(p db.PredictOptions) {
 			if r.overLimit() {
 				return
 			}
@@ -118,26 +132,26 @@ func (r *run) predict(s *parse.Statement) {
 			if r.fail(err) || r.checkMemory(min(len(ranking.Links), top)) {
 				return
 			}
-			r.addLinks(t.table, ranking, top)
+			r.addLinks(t.table, &asked{r, p, ranking.Source}, ranking, top)
 			r.rows.remark(ranking)
 		})
 	})
-	if r.uncertain > 0 && !slices.Contains(r.rows.Columns, "certain") {
-		r.rows.note("numerical errors could change the rank of %s (RETURN target, rank, certain)", words.Count(r.uncertain, "link"))
+	if r.uncertain > 0 && !slices.Contains(r.rows.Columns, "exact") {
+		r.rows.note("numerical errors could change the rank of %s (RETURN target, rank, exact)", words.Count(r.uncertain, "link"))
 	}
 }
 
 const defaultTop = 10
 
 // addLinks adds the first most links that satisfy the WHERE clause.
-func (r *run) addLinks(t *table[*linkRow], ranking *db.Prediction, most int) {
+func (r *run) addLinks(t *table[*linkRow], of *asked, ranking *db.Prediction, most int) {
 	for _, l := range ranking.Links {
 		if most == 0 {
 			return
 		}
-		if t.add(r.rows, &linkRow{Link: &l, tx: r.tx, ranking: ranking}) {
+		if t.add(r.rows, &linkRow{Link: &l, asked: of}) {
 			most--
-			if !l.Certain && ranking.Remark == "" {
+			if !l.Exact && ranking.Remark == "" {
 				r.uncertain++
 			}
 		}
@@ -162,7 +176,7 @@ func NewLinkFilter(ctx context.Context, tx *db.Tx, condition string) (f LinkFilt
 	if f.Nodes = where.nodes; where.answer != nil {
 		keep := compile(&r, linkFields, where.answer)
 		f.Keep = func(ranking *db.Prediction, l *db.Link) bool {
-			return keep(&linkRow{Link: l, tx: tx, ranking: ranking})
+			return keep(&linkRow{Link: l, asked: &asked{run: &r, source: ranking.Source}})
 		}
 	}
 	return f, r.err
@@ -214,9 +228,9 @@ func (rows *Rows) noteOnce(text string) {
 }
 
 // predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an
-// error.
-func (r *run) predictions(s *parse.Statement, sources []parse.Node, where filter, f func(db.PredictOptions)) {
-	p := r.prediction(s, where)
+// error. more are options of the statement that do not concern the prediction.
+func (r *run) predictions(s *parse.Statement, sources []parse.Node, where filter, more []option, f func(db.PredictOptions)) {
+	p := r.prediction(s, where, more...)
 	for _, source := range r.sources(sources) {
 		if r.fail(r.ctx.Err()) {
 			return
@@ -228,13 +242,13 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Node, where filter
 }
 
 // prediction returns what a PREDICT or WHY asks about each source. where is its WHERE clause.
-func (r *run) prediction(s *parse.Statement, where filter) db.PredictOptions {
+func (r *run) prediction(s *parse.Statement, where filter, more ...option) db.PredictOptions {
 	p := db.PredictOptions{Model: r.model(r.using(s)), Version: r.version(parse.Version.Of(s))}
 	p.Top, p.At = r.top(parse.Top.Of(s), 0), r.time(parse.At.Of(s))
 	if where.answer != nil {
 		p.Top = -1 // it filters the ranked links, so all of them are ranked
 	}
-	r.setOptions(parse.With.All(s), predictOptions(&p))
+	r.setOptions(parse.With.All(s), append(predictOptions(&p), more...))
 	p.Among = where.of(r.candidates(parse.Among.Of(s)))
 	p.Relation, p.Inverse = r.askedRelation(s)
 	return p
@@ -262,8 +276,8 @@ func predictOptions(p *db.PredictOptions) []option {
 		weightsOption(&p.RelationWeights),
 		seed,
 		walk("seed_weight", "a number", "weight of the source in the walk, in place of the model's"),
-		wordOption("until", "whether the walk stops as soon as the ranks are certain",
-			func(word string) { p.UntilCertain = word == "certain" }, "certain", "epsilon"),
+		wordOption("until", "whether the walk stops as soon as the ranks are exact",
+			func(word string) { p.UntilExact = word == "exact" }, "exact", "epsilon"),
 	}
 }
 

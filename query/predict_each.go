@@ -21,12 +21,13 @@ func isBatch(s *parse.Statement) bool {
 // predictEach predicts the links of many nodes. It adds the first top links of each, or the best of
 // all.
 func (r *run) predictEach(s *parse.Statement, t linkTable, top int) {
-	add, done, without := r.addLinks, int64(0), 0
+	add, done, without, tied := r.addLinks, int64(0), 0, 0
 	best := &bestLinks{run: r, top: top, directed: r.directed(s)}
 	if !parse.Each.Given(s) {
 		add = best.add
 	}
-	questions, total := r.batch(s, t.where)
+	question := r.prediction(s, t.where)
+	questions, total := r.batch(s, question)
 	if r.err != nil {
 		return
 	}
@@ -34,18 +35,27 @@ func (r *run) predictEach(s *parse.Statement, t linkTable, top int) {
 		if r.failAt(parse.For.In(s), err) || r.overLimit() || r.checkMemory(min(len(ranking.Links), top)+len(best.rows)) {
 			return
 		}
-		add(t.table, ranking, top)
+		p := question
+		p.For = ranking.Source
+		add(t.table, &asked{r, p, ranking.Source}, ranking, top)
 		if len(ranking.Links) == 0 {
 			without++
+		}
+		if ranking.Tied {
+			tied++
+			ranking.Remark = ""
 		}
 		ranking.Candidates = max(ranking.Candidates, 1) // a single note counts the nodes without candidates
 		r.rows.remark(ranking)
 		done++
 		r.progress("nodes", done, total)
 	}
-	best.finish()
+	best.finish(t.table)
 	if without > 0 {
 		r.rows.note("%s of %d have no candidates", words.Count(without, "node"), done)
+	}
+	if tied > 0 {
+		r.rows.note("all links of %s have equal scores, and are in the order in which the nodes were added", words.Count(tied, "node"))
 	}
 }
 
@@ -63,8 +73,7 @@ func (r *run) directed(s *parse.Statement) bool {
 }
 
 // batch returns a question about each source of a statement that isBatch, and their number.
-func (r *run) batch(s *parse.Statement, where filter) (questions iter.Seq[db.PredictOptions], total int64) {
-	p := r.prediction(s, where)
+func (r *run) batch(s *parse.Statement, p db.PredictOptions) (questions iter.Seq[db.PredictOptions], total int64) {
 	label := r.label(parse.Label.Of(s))
 	keys, err := r.tx.Keys(label, 0)
 	if r.failAt(parse.Label.In(s), err) {
@@ -96,26 +105,26 @@ type bestLinks struct {
 	rows     []scoredRow
 }
 
-// scoredRow is a row of the answer, its link and its score.
+// scoredRow is a link of the answer, with both ends.
 type scoredRow struct {
-	link  [2]db.Key
-	score float64
-	row   []any
-	sure  bool // the rank is certain, or a remark says why it is not
+	*linkRow
+	ends [2]db.Key
+	sure bool // the rank is exact, or a remark says why it is not
 }
 
 // spare is the number of rows that bestLinks holds in addition to twice the number of TOP.
 const spare = 1000
 
 // add adds the links of a source that may be among the best.
-func (b *bestLinks) add(t *table[*linkRow], ranking *db.Prediction, top int) {
-	own := &Rows{}
+func (b *bestLinks) add(t *table[*linkRow], of *asked, ranking *db.Prediction, top int) {
+	own := 0
 	for _, l := range ranking.Links {
-		if len(own.Rows) == top {
+		if own == top {
 			break
 		}
-		if t.add(own, &linkRow{Link: &l, tx: b.tx, ranking: ranking}) {
-			b.rows = append(b.rows, scoredRow{[2]db.Key{ranking.Source[0].Node, l.Target}, l.Score, own.Rows[len(own.Rows)-1], l.Certain || ranking.Remark != ""})
+		if row := (&linkRow{Link: &l, asked: of}); t.keeps(row) {
+			own++
+			b.rows = append(b.rows, scoredRow{row, [2]db.Key{of.source[0].Node, l.Target}, l.Exact || ranking.Remark != ""})
 		}
 	}
 	if len(b.rows) > 2*top+spare {
@@ -126,12 +135,12 @@ func (b *bestLinks) add(t *table[*linkRow], ranking *db.Prediction, top int) {
 // cut drops all rows but the best. A row that is dropped cannot be missed later: as many pairs are
 // better, or are as good and came first, and the score of a pair only grows.
 func (b *bestLinks) cut() {
-	slices.SortStableFunc(b.rows, func(a, b scoredRow) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(b.rows, func(a, b scoredRow) int { return cmp.Compare(b.Score, a.Score) })
 	if !b.directed {
 		seen := map[[2]db.Key]bool{}
 		b.rows = slices.DeleteFunc(b.rows, func(r scoredRow) bool {
-			seen[r.link] = true
-			return r.link[0] != r.link[1] && seen[[2]db.Key{r.link[1], r.link[0]}]
+			seen[r.ends] = true
+			return r.ends[0] != r.ends[1] && seen[[2]db.Key{r.ends[1], r.ends[0]}]
 		})
 	}
 	clear(b.rows[min(b.top, len(b.rows)):]) // frees the rows
@@ -139,10 +148,10 @@ func (b *bestLinks) cut() {
 }
 
 // finish adds the best rows to the answer.
-func (b *bestLinks) finish() {
+func (b *bestLinks) finish(t *table[*linkRow]) {
 	b.cut()
 	for _, row := range b.rows {
-		b.run.rows.Rows = append(b.run.rows.Rows, row.row)
+		b.run.rows.add(t.row(row.linkRow)...)
 		if !row.sure {
 			b.uncertain++
 		}
@@ -152,7 +161,7 @@ func (b *bestLinks) finish() {
 // explainEach adds the steps of a statement that isBatch. EXPLAIN shows the plan of the first
 // source, PROFILE the time of all.
 func (r *run) explainEach(e, s *parse.Statement, t linkTable, plan *Rows) {
-	questions, total := r.batch(s, t.where)
+	questions, total := r.batch(s, r.prediction(s, t.where))
 	if r.err != nil {
 		return
 	}

@@ -94,7 +94,7 @@ var propertyColumns = []field[*propertyRow]{
 }
 
 func (r *run) showProperties(s *parse.Statement) {
-	t := newTable(r, propertyColumns, len(propertyColumns), nil, parse.Return.All(s))
+	t := newTable(r, propertyColumns, len(propertyColumns), nil, s)
 	r.rows.Columns = columnNames(columnsOf(t.shown))
 	names := r.tx.PropertyNames()
 	all := sync.OnceValue(func() []db.Property {

@@ -47,8 +47,12 @@ func TestShowRules(t *testing.T) {
 	if back := run("SHOW RULES FOR INVERSE likes"); !slices.ContainsFunc(back.Rows, func(r []any) bool { return strings.HasPrefix(r[0].(string), "likes(X, Y) <- likes(Z, Y), ") }) {
 		t.Errorf("the rules of the inverse are %v", back.Rows)
 	}
-	best := run("PREDICT LINKS likes FOR 5 TOP 1").Rows[0][1].(db.Key)
-	why := run(fmt.Sprintf("WHY 5 -[likes]-> %s", best.Literal()))
+	first := run("PREDICT LINKS likes FOR 5 TOP 1").Rows[0]
+	best := first[1].(db.Key)
+	if text := first[4].(string); !strings.HasPrefix(text, "likes(X, Y) <- ") || !strings.Contains(text, ": 5 -[") {
+		t.Errorf("the reason names no rule with its nodes: %s", text)
+	}
+	why := run(fmt.Sprintf("WHY 5 -[likes]-> %s WITH (detail = on)", best.Literal()))
 	because := 0
 	for _, r := range why.Rows {
 		if text := r[1].(string); r[0] == "because" && strings.HasPrefix(text, "5 -[") && strings.HasSuffix(text, best.Literal()) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Rows is the answer to a statement. A value is an int64, a finite float64, a string, a bool, a
-// db.Key, or nil if it is absent, such as a bound that is not known.
+// db.Key, or nil if it is absent, such as a numerical error that is not known.
 type Rows struct {
 	Columns []string
 	Rows    [][]any
@@ -84,6 +84,8 @@ const (
 	aKey     valueType = "a node"
 	aText    valueType = "a name or a 'string'"
 	aFlag    valueType = "true or false"
+
+	aSentence valueType = "a sentence" // which no condition compares
 )
 
 // field is a column that conditions and RETURN clauses may name. value returns its value in the row
@@ -110,10 +112,12 @@ type table[R any] struct {
 }
 
 // newTable resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the
-// first shown of the fields.
-func newTable[R any](r *run, fields []field[R], shown int, where parse.Condition, returned []parse.Name) *table[R] {
-	t := &table[R]{shown: fields[:shown]}
-	if returned != nil {
+// first shown of the fields, and with RETURN * all.
+func newTable[R any](r *run, fields []field[R], shown int, where parse.Condition, s *parse.Statement) *table[R] {
+	t, returned := &table[R]{shown: fields[:shown]}, parse.Return.All(s)
+	if parse.Star.Given(s) {
+		t.shown = fields
+	} else if returned != nil {
 		t.shown = nil
 	}
 	for _, n := range returned {
@@ -142,15 +146,23 @@ func fieldNamed[R any](r *run, fields []field[R], n parse.Name) field[R] {
 
 // add adds the row about an R if the condition holds, and reports whether it did.
 func (t *table[R]) add(rows *Rows, about R) bool {
-	if t.keep != nil && !t.keep(about) {
+	if !t.keeps(about) {
 		return false
 	}
+	rows.add(t.row(about)...)
+	return true
+}
+
+// keeps reports whether the condition holds.
+func (t *table[R]) keeps(about R) bool { return t.keep == nil || t.keep(about) }
+
+// row returns the values of the row about an R.
+func (t *table[R]) row(about R) []any {
 	row := make([]any, len(t.shown))
 	for i, f := range t.shown {
 		row[i] = f.value(about)
 	}
-	rows.add(row...)
-	return true
+	return row
 }
 
 // compile compiles a condition to a function of what a row is about.
@@ -187,6 +199,9 @@ var orders = map[parse.Comparator]func(a, b float64) bool{
 }
 
 func compileComparison[R any](r *run, f field[R], c *parse.Comparison) func(R) bool {
+	if f.holds == aSentence {
+		r.refuse(c, "column %v is for people: RETURN accepts it, and WHERE does not", c.Column)
+	}
 	if c.Operator == parse.Is || c.Operator == parse.IsNot {
 		return func(about R) bool { return (f.value(about) == nil) == (c.Operator == parse.Is) }
 	}

@@ -8,6 +8,7 @@ import (
 	"kith/db"
 	"kith/db/words"
 	"kith/query/internal/parse"
+	"kith/query/internal/why"
 )
 
 // walkActions returns the statements about walks and paths.
@@ -17,8 +18,8 @@ func walkActions() []action {
 			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
 			columns: []column{
 				{name: "source"}, {name: "node"}, {name: "rank"},
-				{"score", "personalised PageRank"}, {"bound", "of the error of score"},
-				{"certain", "whether no error can change the rank"},
+				{"score", "personalised PageRank"}, {"error", "largest numerical error of score"},
+				{"exact", "whether no numerical error can change the rank"},
 			},
 			options: always(func(q *db.PageRankOptions) []option {
 				return append(rankOptions(q), weightsOption(new(map[string]float64)))
@@ -87,7 +88,7 @@ func (r *run) rankFrom(s *parse.Statement, q db.PageRankOptions) {
 			return
 		}
 		for _, n := range ranks.Nodes {
-			r.rows.add(sourceValue(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+			r.rows.add(sourceValue(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Error, n.Exact)
 		}
 	}
 }
@@ -101,12 +102,12 @@ func rankOptions(q *db.PageRankOptions) []option {
 		cacheOption("the answer", &q.NoCache),
 		epsilon,
 		walkOption("norm", "row or column", "form of the walk; column by default", func(r *run, v parse.Value) { q.Row = r.value(v) == "row" }),
-		wordOption("until", "whether the walk stops before epsilon as soon as the ranks are certain; certain by default, epsilon if that is given",
+		wordOption("until", "whether the walk stops before epsilon as soon as the ranks are exact; exact by default, epsilon if that is given",
 			func(word string) {
-				if q.UntilCertain = word == "certain"; word == "epsilon" {
+				if q.UntilExact = word == "exact"; word == "epsilon" {
 					q.Epsilon = cmp.Or(q.Epsilon, rankEpsilon)
 				}
-			}, "certain", "epsilon"),
+			}, "exact", "epsilon"),
 	}
 }
 
@@ -151,16 +152,41 @@ func (r *run) linkWeight(src, dst db.Key) float32 {
 
 const defaultPaths = 3
 
+// whyParts are the columns of WHY with detail = on.
+var whyParts = []column{
+	{"part", "reason, score, source, rule, because, word, input, pagerank or path"}, {name: "name"}, {name: "value"}, {name: "adds"}, {name: "share"},
+}
+
+// detailOption returns the option of WHY that asks for the parts of a score.
+func detailOption(to *bool) option {
+	return onOff("detail", "on adds the parts of the score, the model's inputs and the paths", func(on bool) { *to = on })
+}
+
+// whyOptions returns the options of WHY.
+func whyOptions(p *db.PredictOptions) []option {
+	return append(predictOptions(p), detailOption(new(bool)))
+}
+
 func (r *run) why(s *parse.Statement) {
+	detail := false
 	paths := int(r.integer(parse.Paths.Of(s), 1, defaultPaths))
 	r.assuming(parse.Assuming.All(s), func() {
 		target := r.target(s)
-		r.predictions(s, parse.Why.All(s), r.split(parse.Where.Of(s), nil), func(p db.PredictOptions) {
+		r.predictions(s, parse.Why.All(s), r.split(parse.Where.Of(s), nil), []option{detailOption(&detail)}, func(p db.PredictOptions) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {
 				return
 			}
-			r.rows.reasons(reasons)
+			sentences := why.Sentences(reasons, r.tx.Stats().Directed)
+			if detail {
+				r.rows.Columns = columnNames(whyParts)
+				r.rows.reasons(reasons, sentences)
+			} else {
+				for _, s := range sentences {
+					r.rows.add(s)
+				}
+			}
+			r.rows.remark(&reasons.Prediction)
 			if reasons.Added {
 				r.rows.remarkAdded(r.tx, &p, reasons)
 			}
@@ -168,16 +194,19 @@ func (r *run) why(s *parse.Statement) {
 	})
 }
 
-// reasons adds the rows that explain a score.
-func (rows *Rows) reasons(r *db.Reasons) {
+// reasons adds the sentences and the parts that explain a score.
+func (rows *Rows) reasons(r *db.Reasons, sentences []string) {
 	l := r.Link
+	for _, s := range sentences {
+		rows.add("reason", s, nil, nil, nil)
+	}
 	rows.add("score", "score", l.Score, nil, nil)
 	rows.add("score", "rank", int64(l.Rank), nil, nil)
 	rows.add("score", "candidates", int64(r.Candidates), nil, nil)
 	rows.add("score", "exploit", l.Exploit, nil, nil)
 	rows.add("score", "explore", l.Explore, nil, nil)
 	rows.add("score", "ppr", l.PPR, nil, nil)
-	rows.add("score", "bound", l.Bound, nil, nil)
+	rows.add("score", "error", l.Error, nil, nil)
 	for _, s := range r.Sources {
 		rows.add("source", s.Node.Literal(), s.Score, s.Weight*s.Score, s.Weight)
 	}
@@ -213,7 +242,6 @@ func (rows *Rows) reasons(r *db.Reasons) {
 		}
 		rows.add("path", strings.Join(keys, " -> "), w.Mass, nil, w.Mass/r.PPR)
 	}
-	rows.remark(&r.Prediction)
 }
 
 // remarkAdded notes why PREDICT does not rank the target, which was added to the candidates.

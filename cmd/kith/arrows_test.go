@@ -60,10 +60,11 @@ func arrows() map[string][]string {
 		"kith/db/dbtest":            {"kith/db"},
 		"kith/db/words":             {},
 		"kith/db/internal/ctxio":    {"kith/index"},
-		"kith/query":                {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/query/internal/draw", "kith/query/internal/parse"},
+		"kith/query":                {"kith/db", "kith/model", "kith/db/edgelist", "kith/db/words", "kith/query/internal/draw", "kith/query/internal/parse", "kith/query/internal/why"},
 		"kith/query/internal/draw":  {"kith/db", "kith/db/words"},
 		"kith/query/internal/parse": {"kith/db/words"},
-		"kith/query/web":            {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse"},
+		"kith/query/internal/why":   {"kith/db", "kith/db/words", "kith/query/internal/parse"},
+		"kith/query/web":            {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse", "kith/query/internal/why"},
 
 		"kith/db/edgelist/internal/foreign": {},
 	}

@@ -28,7 +28,7 @@
 // and writes them so in {"key": node}: 7 is the integer, ann the string, and '7', in single quotes,
 // the string 7. See [db.Key.MarshalText].
 //
-// A bound that is not known is null, as every value is that is absent.
+// A numerical error that is not known is null, as every value is that is absent.
 //
 // GET / is a page for people: it runs statements, draws a node and its likely links, and shows
 // models and the database. Its files are in the folder page; it needs nothing from other servers.

@@ -49,7 +49,7 @@ func TestClient(t *testing.T) {
 		{"HELP PREDICT", nil},
 		{"SHOW POLICIES", nil},
 		{"SHOW LABELS TOP ?", []any{1}},
-		{"PREDICT LINKS FOR 'ann', 7 AMONG ALL USING m WHERE degree > 1 RETURN target, label, score, certain", nil},
+		{"PREDICT LINKS FOR 'ann', 7 AMONG ALL USING m WHERE degree > 1 RETURN target, label, score, exact", nil},
 		{"PREDICT LINKS FOR ? AMONG ? TOP ? WITH (cache = off)", []any{"ann", []any{"dan", 7, db.Str("7")}, 2}},
 		{"PREDICT LINKS FOR ? AMONG ? WITH (cache = off)", []any{db.Int(7), []db.Key{db.Str("ann"), db.Str("bob")}}},
 		{"PREDICT LINKS FOR $who AMONG ALL WITH (alpha = $a, cache = off)", []any{sql.Named("who", "ann"), sql.Named("a", 0.5)}},
@@ -232,7 +232,7 @@ func TestHandlerRequests(t *testing.T) {
 {"rows":2}
 `},
 		{`{"statement": "RANK NODES FOR ($s), 7 TOP 1 WITH (epsilon = 0.1, cache = off)", "parameters": {"s": ["ann", 8]}}`, 200,
-			`{"columns":["source","node","rank","score","bound","certain"],"keys":["node"]}
+			`{"columns":["source","node","rank","score","error","exact"],"keys":["node"]}
 {"row":["('ann' WEIGHT 0.5, 8 WEIGHT 0.5)",`},
 		{`{"statement": "NODES TOP $n", "parameters": {"n": 1}}`, 200, `"ann"`},
 		{`{"statement": "NODES TOP 1", "parameters": null}`, 200, `"ann"`},

@@ -109,7 +109,7 @@ func TestPageNode(t *testing.T) {
 	p.until(`document.querySelector("#links h2 .key")?.textContent === "ann" && document.querySelector("#picture[aria-busy=false] a.node")`)
 	p.click(".why-button")
 	p.until(`document.querySelectorAll(".reasons li").length > 3`)
-	if why := p.text(".reasons"); !strings.Contains(why, "dan shares 8 neighbors with ann, among them ") || !strings.Contains(why, "dan is number 1 of ") {
+	if why := p.text(".reasons"); !strings.Contains(why, "dan shares 8 neighbours with ann, among them ") || !strings.Contains(why, "dan is number 1 of ") {
 		t.Errorf("reasons:\n%s", why)
 	}
 	p.screenshot("node")

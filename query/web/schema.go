@@ -76,7 +76,7 @@ func addFields(t reflect.Type, properties schema, required *[]string) {
 func valueSchema() schema {
 	return schema{
 		"description": "a number with a point or an exponent is a float, any other an integer; {key} is a node among other values; null is " +
-			"absent or, for a bound, unknown",
+			"absent or, for a numerical error, unknown",
 		"anyOf": []schema{{"type": []string{"number", "string", "boolean", "array", "null"}}, schemaOf[nodeObject]()},
 	}
 }

@@ -54,6 +54,7 @@ const (
 	Sample    Clause[Value]     = "SAMPLE"
 	Setting   Clause[Option]    = "SET"
 	SplitFile Clause[Value]     = "SPLIT"
+	Star      Clause[Node]      = "*" // after RETURN
 	Target    Clause[Value]     = "->"
 	To        Clause[Value]     = "TO"
 	Top       Clause[Value]     = "TOP"

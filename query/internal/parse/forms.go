@@ -13,7 +13,7 @@ var answerForms = []Form{
 		"PREDICT LINKS { FOR | relation FOR | INVERSE relation FOR }\n" +
 			"    { source, ... | ALL | LABEL name } [AT time]\n" +
 			"    [AMONG sets] [ASSUMING edge, ...] [USING model]\n" +
-			"    [WHERE condition] [TOP n [EACH]] [RETURN column, ...]\n" +
+			"    [WHERE condition] [TOP n [EACH]] [RETURN { column, ... | * }]\n" +
 			"    [WITH (option, ...)]",
 		"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
 	{"WHY", "explain the score of a link",
@@ -138,17 +138,17 @@ var graphForms = []Form{
 		"CREATE RELATION relation [WITH (option, ...)]",
 		"CREATE RELATION likes WITH (directed = on, target_label = post)"},
 	{"SHOW RELATIONS", "list the relations with their edges and sides",
-		"SHOW RELATIONS [RETURN column, ...]", "SHOW RELATIONS"},
+		"SHOW RELATIONS [RETURN { column, ... | * }]", "SHOW RELATIONS"},
 	{"DESCRIBE NODE", "show all that is known of a node",
 		"DESCRIBE NODE node", "DESCRIBE NODE 'ann'"},
 	{"SHOW PROPERTIES", "list the properties of nodes with their types and values",
-		"SHOW PROPERTIES [RETURN column, ...]", "SHOW PROPERTIES"},
+		"SHOW PROPERTIES [RETURN { column, ... | * }]", "SHOW PROPERTIES"},
 	{"NEIGHBORS", "list the nodes around a node",
 		"NEIGHBORS OF node [VIA relation, ...] [WITHIN duration]\n" +
 			"    [DEPTH n] [TOP n]", "NEIGHBORS OF 'ann' DEPTH 2"},
 	{"NODES", "list nodes",
 		"NODES [LABEL name] [WHERE condition] [TOP n]\n" +
-			"    [RETURN column, ...]",
+			"    [RETURN { column, ... | * }]",
 		"NODES LABEL post WHERE price < 20 AND 'red' IN tags TOP 20"},
 	{"PATH", "find a shortest path",
 		"PATH FROM node TO node [VIA relation, ...] [DEPTH n]", "PATH FROM 'ann' TO 'dan'"},

@@ -39,7 +39,7 @@ func (s *scanner) next() (token, *Error) {
 		return s.take(symbol(s.rest[:2]), 2), nil
 	case strings.HasPrefix(s.rest, "!="):
 		return s.take(symbol(NotEqual), 2), nil
-	case strings.IndexByte(";,()=<>", c) >= 0:
+	case strings.IndexByte(";,()=<>*", c) >= 0:
 		return s.take(symbol(s.rest[:1]), 1), nil
 	case strings.HasPrefix(s.rest, "->"), strings.HasPrefix(s.rest, "-["):
 		return s.take(symbol(s.rest[:2]), 2), nil

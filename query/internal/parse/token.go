@@ -51,6 +51,7 @@ const (
 	lparen     symbol = "("
 	rparen     symbol = ")"
 	equals     symbol = "="
+	star       symbol = "*"
 	arrow      symbol = "->"
 	arrowTail  symbol = "-["
 	arrowHead  symbol = "]->"
@@ -74,7 +75,7 @@ func (t token) found() string {
 	switch t.symbol {
 	case end, semicolon:
 		return string(end)
-	case comma, lparen, rparen, equals, arrow, arrowTail, arrowHead, symbol(NotEqual), symbol(Less), symbol(LessOrEqual), symbol(Greater), symbol(GreaterOrEqual):
+	case comma, lparen, rparen, equals, star, arrow, arrowTail, arrowHead, symbol(NotEqual), symbol(Less), symbol(LessOrEqual), symbol(Greater), symbol(GreaterOrEqual):
 		return `"` + t.text + `"`
 	}
 	if runes := []rune(t.text); len(runes) > maxShown {

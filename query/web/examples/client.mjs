@@ -39,7 +39,7 @@ class Kith {
 // node returns the parameter for a node that is given as text, as in an answer.
 const node = (text) => ({ key: text });
 
-// value returns a value of a row: a node among other values is {key}. null is absent or, for a bound, unknown.
+// value returns a value of a row: a node among other values is {key}. null is absent or, for an error, unknown.
 const value = (v) => v?.key ?? v;
 
 const [url, tokenFile] = process.argv.slice(2);

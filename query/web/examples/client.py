@@ -43,7 +43,7 @@ class Kith:
 
 
 def value(v):
-    """A node among other values is {"key": k}. None is absent or, for a bound, unknown."""
+    """A node among other values is {"key": k}. None is absent or, for an error, unknown."""
     return v["key"] if isinstance(v, dict) else v
 
 

@@ -60,7 +60,7 @@ function linkItem(link, source, relation, model, scale) {
     element("div", { class: "link-head" },
       element("span", { class: "rank" }, String(link.rank)), nodeLink(link.target),
       element("span", { class: "score", title: "score" }, number(link.score)), button),
-    parts(link, scale), element("p", { class: "figures" }, figures), reasons);
+    parts(link, scale), element("p", { class: "because" }, link.because), element("p", { class: "figures" }, figures), reasons);
 }
 
 // showProperties lists the label and the properties of a node, if it has any.
@@ -78,7 +78,7 @@ async function showLinks(into, node, relation, model, signal) {
   const using = model ? ` USING ${quoteName(model)}` : "";
   try {
     const condition = byId("node-where").value.trim(), where = condition ? ` WHERE ${condition}` : "";
-    const links = await select(`PREDICT LINKS${of} FOR ${node}${using}${where} TOP 10 RETURN target, rank, score, exploit, explore, ppr`, signal);
+    const links = await select(`PREDICT LINKS${of} FOR ${node}${using}${where} TOP 10 RETURN target, rank, score, because, exploit, explore, ppr`, signal);
     if (links.length === 0) {
       into.replaceChildren(empty("No link is likely.", where ? "No node that it is not linked to satisfies the condition." : "There is no node around this one that it is not linked to already."));
       return;

@@ -78,10 +78,11 @@ func topField(byDefault int64, high float64) field {
 	return field{name: "top", is: anInt, low: 1, high: high, byDefault: byDefault, meaning: "number of rows to return, the best first"}
 }
 
-// scoreColumns returns the columns that a score is made of.
+// scoreColumns returns the columns of a score, its reason, and what it is made of.
 func scoreColumns() []field {
 	return []field{
 		{name: "score", is: aNumber, meaning: "the candidates are ranked by it; it is made of exploit, explore and ppr"},
+		{name: "because", is: aText, meaning: "the strongest reason in words"},
 		{name: "exploit", is: aNumber, meaning: "estimated reward: for a trained model about the probability of the link, from 0 to 1; " +
 			"for a heuristic its value, which is comparable only within an answer"},
 		{name: "explore", is: aNumber, meaning: "what the model would learn from trying the link; 0 until it has observed outcomes"},
@@ -112,11 +113,13 @@ func predictingTools() []tool {
 		},
 		{
 			name: "why", title: "Explain a predicted link", run: (*call).why,
-			meaning: `Explains the score of one link that does or does not exist yet. The rows are parts: score (the score, its rank among the candidates and what it is made of), rule (a rule over relations that leads from source to target, with its confidence as value), rule against (one that speaks against the link) and because (the links that bind its variables), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
+			meaning: `Explains the score of one link that does or does not exist yet, in sentences: the nodes and rules that lead from source to target, what the model expects, and its strongest reasons. With detail the rows are parts: reason (such a sentence), score (the score, its rank among the candidates and what it is made of), rule (a rule over relations that leads from source to target, with its confidence as value), rule against (one that speaks against the link) and because (the links that bind its variables), input (what the model read about the two nodes; adds is how much that raised or lowered the score, in the unit that the row "sum: ..." names), pagerank, and path (the ways that lead from source to target, with their share of pagerank). Example: {"source": "ann", "target": "dan"}.`,
 			arguments: slices.Concat([]field{nodeField("source", "where the link begins"), nodeField("target", "where it ends")},
-				candidateFields(walked), []field{relationField("explain a link of this relation"), weightsField(), modelField()}),
+				candidateFields(walked), []field{relationField("explain a link of this relation"), weightsField(), modelField(),
+					{name: "detail", is: aFlag, byDefault: false, meaning: "return the parts of the score, the model's inputs and the paths too"}}),
 			columns: []field{
-				{name: "part", is: aText, meaning: "score, rule, because, input, pagerank or path"},
+				{name: "because", is: aText, meaning: "a reason in words; absent with detail"},
+				{name: "part", is: aText, meaning: "with detail: reason, score, rule, because, input, pagerank or path"},
 				{name: "name", is: aText},
 				{name: "value", is: aNumber},
 				{name: "adds", is: aNumber, meaning: "contribution of an input to the score"},
@@ -171,7 +174,7 @@ func lookingTools() []tool {
 			columns: []field{
 				nodeColumn("node"), {name: "rank", is: anInt, meaning: "from 1"},
 				{name: "score", is: aNumber, meaning: "personalised PageRank, from 0 to 1"},
-				{name: "certain", is: aFlag, meaning: "whether no numerical error can change the rank"},
+				{name: "exact", is: aFlag, meaning: "whether no numerical error can change the rank"},
 			},
 		},
 	}
@@ -242,16 +245,16 @@ func (c *call) asked(text string, parameters ...any) (answer, error) {
 	return r, nil
 }
 
-// certain makes an answer a function of the graph and the model, with ranks that no numerical error
+// exact makes an answer a function of the graph and the model, with ranks that no numerical error
 // can change.
-const certain = "until = certain"
+const exact = "until = exact"
 
 func (c *call) predictLinks() (answer, error) {
 	among, set, err := c.among()
 	if err != nil {
 		return nil, err
 	}
-	options, err := c.options(certain)
+	options, err := c.options(exact)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +316,11 @@ func (c *call) why() (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := c.options(certain)
+	more := []string{exact}
+	if c.flag("detail") {
+		more = append(more, "detail = on")
+	}
+	options, err := c.options(more...)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +328,9 @@ func (c *call) why() (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.keepLargest()
+	if c.flag("detail") {
+		r.keepLargest()
+	}
 	return r, nil
 }
 
@@ -347,7 +356,7 @@ func (r *rows) keepLargest() {
 		w := weight(row)
 		return row[0] == "input" && row[2] != nil && (w < least || w == 0)
 	})
-	r.more = fmt.Sprintf("the %d inputs that add least are left out; run_statement with WHY source -> target returns all", before-len(r.Rows.Rows))
+	r.more = fmt.Sprintf("the %d inputs that add least are left out; run_statement with WHY source -> target WITH (detail = on) returns all", before-len(r.Rows.Rows))
 }
 
 func (c *call) rules() (answer, error) {

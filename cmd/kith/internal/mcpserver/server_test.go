@@ -178,7 +178,7 @@ func TestRules(t *testing.T) {
 	target := exchange(t, s, `{"name":"predict_links","arguments":{"node":5,"relation":"likes","top":1}}`)[0]
 	target = target[strings.Index(target, `"target":"`):]
 	target = strings.Split(target, `"`)[3]
-	why := exchange(t, s, fmt.Sprintf(`{"name":"why","arguments":{"source":5,"relation":"likes","target":%q}}`, target))[0]
+	why := exchange(t, s, fmt.Sprintf(`{"name":"why","arguments":{"source":5,"relation":"likes","detail":true,"target":%q}}`, target))[0]
 	for _, want := range []string{`"part":"rule"`, `"part":"because"`, jsonText("5 -[")} {
 		if !strings.Contains(why, want) {
 			t.Errorf("%s\nlacks %s", why, want)
