@@ -39,6 +39,8 @@ type Reached struct {
 	Node
 	Depth  int     `json:"depth"`  // number of steps on a shortest path
 	Weight float32 `json:"weight"` // weight of the edges that are followed at depth 1, otherwise 0
+	// Time is the latest time of these edges, in UTC. Zero means none.
+	Time time.Time `json:"time,omitzero"`
 }
 
 // Reach yields the nodes within depth steps of a node, without the node, in order of their
@@ -60,7 +62,7 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int, within time.Duratio
 			yield(Reached{}, err)
 			return
 		}
-		layers, weight := tx.layers(ctx, source, depth, within)
+		layers, followed := tx.layers(ctx, source, depth, within)
 		steps := 0
 		for layer, err := range layers {
 			if err != nil {
@@ -71,7 +73,10 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int, within time.Duratio
 			for _, id := range layer {
 				r := Reached{Node: tx.node(id), Depth: steps}
 				if steps == 1 {
-					r.Weight = weight(id)
+					e := followed(id)
+					if r.Weight = e.Weight; e.Time != 0 {
+						r.Time = time.Unix(e.Time, 0).UTC()
+					}
 				}
 				if !yield(r, nil) {
 					return
@@ -81,13 +86,14 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int, within time.Duratio
 	}
 }
 
-// layers returns the layers of Reach, and the weight of the edges that lead to a node of the first.
-func (tx *Tx) layers(ctx context.Context, source index.ID, depth int, within time.Duration) (iter.Seq2[[]index.ID, error], func(index.ID) float32) {
+// layers returns the layers of Reach, and the edges that lead to a node of the first, as one: the sum
+// of their weights and their latest time.
+func (tx *Tx) layers(ctx context.Context, source index.ID, depth int, within time.Duration) (iter.Seq2[[]index.ID, error], func(index.ID) index.Edge) {
 	g := tx.view().Graph
 	if within == 0 {
-		return walk.Layers(ctx, g, depth, source), func(id index.ID) float32 {
+		return walk.Layers(ctx, g, depth, source), func(id index.ID) index.Edge {
 			e, _ := g.Edge(source, id)
-			return e.Weight
+			return e
 		}
 	}
 	via := tx.via
@@ -99,13 +105,14 @@ func (tx *Tx) layers(ctx context.Context, source index.ID, depth int, within tim
 	}
 	now := tx.db.opts.Now()
 	graphs, since, until := relationGraphs(tx.all().view(), via), now.Add(-within).Unix(), now.Unix()
-	return walk.Recent(ctx, graphs, since, until, depth, source), func(id index.ID) (sum float32) {
+	return walk.Recent(ctx, graphs, since, until, depth, source), func(id index.ID) (all index.Edge) {
 		for _, g := range graphs {
 			if e, ok := g.Edge(source, id); ok && since < e.Time && e.Time <= until && e.Time != 0 {
-				sum += e.Weight
+				all.Weight += e.Weight
+				all.Time = max(all.Time, e.Time)
 			}
 		}
-		return sum
+		return all
 	}
 }
 

@@ -61,7 +61,7 @@ func (r *run) showStats(*parse.Statement) {
 	r.rows.add("graph version", int64(s.Version))
 	if s.Follower {
 		r.rows.add("follows another database", true)
-		r.rows.add("committed there", moment(s.Committed))
+		r.rows.add("committed there", r.moment(s.Committed))
 		r.rows.add("versions behind", int64(s.Behind))
 	}
 	if c := s.Changes; c.Limit > 0 {

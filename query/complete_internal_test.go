@@ -60,7 +60,7 @@ func TestComplete(t *testing.T) {
 		{"PREDICT LINKS FOR 1 RETURN ex", "ex", "exploit explore exact"},
 		{"PROFILE NODES WHERE e", "e", "edges"},
 		{"RANK NODES FOR 1 WITH (alpha = 0.5, n", "n", "norm"},
-		{"SET t", "t", "timeout"},
+		{"SET t", "t", "times timeout"},
 		{"NO SUCH THING ", "", ""},
 		{"CHECK -- PRE", "", ""},
 		{"HELP EV", "EV", "EVALUATE"},

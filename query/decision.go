@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"kith/db"
 	"kith/db/words"
@@ -203,21 +202,13 @@ func (r *run) showDecisions(s *parse.Statement) {
 	for i := len(last) - 1; i >= 0 && shown < top; i-- {
 		d := &last[i]
 		for k, p := range d.Places {
-			r.rows.add(int64(d.ID), int64(k+1), d.Source, p.Target, orNil(d.Relation), p.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(p))
+			r.rows.add(int64(d.ID), int64(k+1), d.Source, p.Target, orNil(d.Relation), p.Propensity, d.Explorer, orNil(d.Model), r.moment(d.Time), r.moment(d.Expires), rewardOf(p))
 		}
 		shown++
 	}
 	if n := all - shown; n > 0 {
 		r.rows.note("%s left out; TOP n lists more", words.Count(n, "earlier decision"))
 	}
-}
-
-// moment formats a time in UTC, or returns nil for the zero time.
-func moment(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 // rewardOf returns the reward of a place, or nil before it is given.
@@ -240,8 +231,8 @@ func (r *run) describeDecision(s *parse.Statement) {
 	r.rows.add("model", orNil(d.Model))
 	r.rows.add("model version", int64(d.ModelVersion))
 	r.rows.add("graph version", int64(d.GraphVersion))
-	r.rows.add("time", moment(d.Time))
-	r.rows.add("expires", moment(d.Expires))
+	r.rows.add("time", r.moment(d.Time))
+	r.rows.add("expires", r.moment(d.Expires))
 	for k, p := range d.Places {
 		at := ""
 		if len(d.Places) > 1 {

@@ -156,7 +156,7 @@ func TestRunArguments(t *testing.T) {
 	}{
 		{"INSERT EDGES ? -> ? WEIGHT ?", []any{"alice", uint8(7), 2.5}, "[1 0 2]"},
 		{"INSERT EDGES $a -> $b AT $t", []any{sql.Named("a", db.Str("alice")), sql.Named("b", "bob"), sql.Named("t", 1700000000)}, "[1 0 1]"},
-		{"NEIGHBORS OF ? TOP ?", []any{"alice", 1}, "[alice 7 1 2.5 <nil> 2.5]"},
+		{"NEIGHBORS OF ? TOP ?", []any{"alice", 1}, "[alice 7 1 2.5 <nil> <nil> 2.5]"},
 		{"PREDICT LINKS FOR ? AMONG (?)", []any{7, "bob"}, ""},
 		{"NEIGHBORS OF ?", nil, "1:14: parameter ? number 1 has no argument: 0 are given"},
 		{"NEIGHBORS OF $who", []any{sql.Named("whom", 1)}, "1:14: parameter $who has no argument"},

@@ -38,7 +38,7 @@ func graphActions() []action {
 		{
 			name: "NEIGHBORS", access: reads | joins, run: viewing((*run).neighbors),
 			columns: []column{
-				{name: "source"}, {name: "target"}, {name: "depth"}, {"weight", "at depth 1"},
+				{name: "source"}, {name: "target"}, {name: "depth"}, {"weight", "at depth 1"}, {"time", "of the edge, at depth 1"},
 				{name: "label"}, {name: "degree"},
 			},
 		},
@@ -134,7 +134,7 @@ func (r *run) neighbors(s *parse.Statement) {
 			if n.Depth == 1 {
 				weight = shortest(n.Weight)
 			}
-			r.rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
+			r.rows.add(k, n.Key, int64(n.Depth), weight, r.moment(n.Time), orNil(n.Label), n.Degree)
 		}
 	})
 }
@@ -263,7 +263,7 @@ func (r *run) describeNode(s *parse.Statement) {
 	r.rows.add("edges", int64(n.Edges))
 	r.rows.add("degree", n.Degree)
 	for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
-		r.rows.add("property "+parse.Name{Value: name}.String(), cellOf(n.Properties[name]))
+		r.rows.add("property "+parse.Name{Value: name}.String(), r.cellOf(n.Properties[name]))
 	}
 	for i, f := range n.Features {
 		r.rows.add("feature "+strconv.Itoa(i), shortest(f))

@@ -299,7 +299,7 @@ func (r *run) describeModel(s *parse.Statement) {
 		rows.remarkLeftOut(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
-		rows.add("deployed", moment(m.Deployed))
+		rows.add("deployed", r.moment(m.Deployed))
 		rows.add("deployed before", orNil(int64(m.Before)))
 		rows.add("frozen", m.Frozen)
 		rows.add("answers", m.Answers)
@@ -339,7 +339,7 @@ func (r *run) showVersions(s *parse.Statement) {
 	all, err := r.tx.Model(model).Versions(r.ctx)
 	r.fail(err)
 	for _, v := range all {
-		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(v.Relation), orNil(int64(v.Parent)), moment(v.Made), v.Trained,
+		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(v.Relation), orNil(int64(v.Parent)), r.moment(v.Made), v.Trained,
 			int64(v.Rounds), int64(v.Bytes))
 	}
 }

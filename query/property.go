@@ -70,6 +70,7 @@ func (r *run) assigned(a parse.Assignment) (value any) {
 
 // propertyRow is a property, which a row of SHOW PROPERTIES is about.
 type propertyRow struct {
+	*run
 	name, holds string
 	described   func() *db.Property // reads all values
 }
@@ -89,8 +90,8 @@ var propertyColumns = []field[*propertyRow]{
 		column{"distinct", "number of different values, at most 65536"}, aNumeric,
 		func(p *propertyRow) any { return int64(p.described().Distinct) },
 	},
-	{column{name: "smallest"}, aText, func(p *propertyRow) any { return cellOf(p.described().Smallest) }},
-	{column{name: "largest"}, aText, func(p *propertyRow) any { return cellOf(p.described().Largest) }},
+	{column{name: "smallest"}, aText, func(p *propertyRow) any { return p.cellOf(p.described().Smallest) }},
+	{column{name: "largest"}, aText, func(p *propertyRow) any { return p.cellOf(p.described().Largest) }},
 }
 
 func (r *run) showProperties(s *parse.Statement) {
@@ -103,16 +104,16 @@ func (r *run) showProperties(s *parse.Statement) {
 		return append(found, make([]db.Property, len(names)-len(found))...) // none after an error
 	})
 	for i, name := range names {
-		t.add(r.rows, &propertyRow{name, r.tx.PropertyType(name), func() *db.Property { return &all()[i] }})
+		t.add(r.rows, &propertyRow{r, name, r.tx.PropertyType(name), func() *db.Property { return &all()[i] }})
 	}
 }
 
-// cellOf returns the value of an answer that a value of a property is: a time in RFC 3339, and a list
-// as an assignment writes it.
-func cellOf(v any) any {
+// cellOf returns the value of an answer that a value of a property is: a time as instant returns it,
+// and a list as an assignment writes it.
+func (r *run) cellOf(v any) any {
 	switch v := v.(type) {
 	case time.Time:
-		return v.Format(time.RFC3339Nano)
+		return r.instant(v)
 	case []string:
 		texts := make([]string, len(v))
 		for i, s := range v {
@@ -126,7 +127,7 @@ func cellOf(v any) any {
 // propertyFields returns the fields of the properties of a node, which node reads from a row.
 func propertyFields[R any](r *run, node func(R) *db.Node) (all []field[R]) {
 	for _, name := range r.tx.PropertyNames() {
-		all = append(all, field[R]{column{name, "of the node"}, aText, func(about R) any { return cellOf(node(about).Properties[name]) }})
+		all = append(all, field[R]{column{name, "of the node"}, aText, func(about R) any { return r.cellOf(node(about).Properties[name]) }})
 	}
 	return all
 }

@@ -26,6 +26,24 @@ type Settings struct {
 	// Model is the model that answers where a statement may name one and does not. "" means the
 	// deployed model.
 	Model string
+	// Seconds shows times as seconds since 1970 and not as dates in RFC 3339.
+	Seconds bool
+}
+
+// moment returns a time, to the second, as rows show it, or nil for the zero time.
+func (r *run) moment(t time.Time) any { return r.instant(t.Truncate(time.Second)) }
+
+// instant returns a time with its fraction of a second as rows show it, or nil for the zero time.
+func (r *run) instant(t time.Time) any {
+	switch {
+	case t.IsZero():
+		return nil
+	case !r.session.Settings.Seconds:
+		return t.UTC().Format(time.RFC3339Nano)
+	case t.Nanosecond() == 0:
+		return t.Unix()
+	}
+	return float64(t.Unix()) + float64(t.Nanosecond())/1e9
 }
 
 // unset is the value that resets a setting.
@@ -62,6 +80,11 @@ func (s *Settings) options() []option {
 			})
 		}},
 		integerOption("seed", "seed of SAMPLE, CHOOSE and EVALUATE", 1, math.MaxInt64, &s.Seed),
+		{"times", "dates or seconds", "whether rows show times as dates in RFC 3339 or as seconds since 1970; dates by default", func(r *run, o parse.Option) {
+			if s.Seconds = false; o.Value != nil {
+				wordOption(o.Name, "", func(word string) { s.Seconds = word == "seconds" }, "dates", "seconds").set(r, o)
+			}
+		}},
 		{"timeout", "a duration", "how long a statement may take", func(r *run, o parse.Option) { s.Timeout = r.duration(o.Value) }},
 	}
 }
@@ -71,6 +94,9 @@ func (r *run) showSettings(*parse.Statement) { r.rows.Rows = r.session.Settings.
 // rows returns the name, value and meaning of each setting.
 func (s *Settings) rows() (rows [][]any) {
 	values := map[string]any{"model": orNil(s.Model), "max_rows": orNil(int64(s.MaxRows)), "seed": orNil(int64(s.Seed))}
+	if s.Seconds {
+		values["times"] = "seconds"
+	}
 	if s.Timeout > 0 {
 		values["timeout"] = s.Timeout.String()
 	}

@@ -52,7 +52,7 @@ func TestCancelledInTransaction(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if out := tell(s, "COMMIT; NEIGHBORS OF 1"); s.InTransaction() || out != "transaction\ncommitted\n"+
-		"source | target | depth | weight | label | degree\n1 | 2 | 1 | 1 | - | 2\n" {
+		"source | target | depth | weight | time | label | degree\n1 | 2 | 1 | 1 | - | - | 2\n" {
 		t.Error(out)
 	}
 }

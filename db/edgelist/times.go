@@ -275,6 +275,9 @@ func (f TimeFormat) wrongTime(field []byte) (msg string, help TimeFormat) {
 // 2006-01-02T15:04:05.25+02:00.
 func ParseTime(text string) (time.Time, error) {
 	at, form := civilOf([]byte(text))
+	if form == AnyTime && IsTime(text) {
+		return time.Time{}, fmt.Errorf("edgelist: %q is not a time: there is no such day, or no such time of the day", text)
+	}
 	if form == AnyTime {
 		return time.Time{}, fmt.Errorf("edgelist: %q is not a time (accepted: a date such as 2006-01-02, a time such as 2006-01-02 15:04:05 in UTC or 2006-01-02T15:04:05+02:00)", text)
 	}

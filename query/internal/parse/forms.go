@@ -127,7 +127,7 @@ var graphForms = []Form{
 		"UPDATE NODE 'p7' SET price = 9.9, lang = NULL"},
 	{"INSERT EDGES", "add edges that do not exist",
 		"INSERT EDGES edge, ...",
-		"INSERT EDGES 'ann' -> 'bob', 'bob' -> 'dan' WEIGHT 2 AT 1082040961"},
+		"INSERT EDGES 'ann' -> 'bob', 'bob' -> 'dan' AT '2004-04-15'"},
 	{"MERGE EDGES", "add edges, or change those that exist",
 		"MERGE EDGES edge, ...", "MERGE EDGES 'ann' -> 'bob' WEIGHT 3"},
 	{"DELETE NODE", "delete a node and its edges",

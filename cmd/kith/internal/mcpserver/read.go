@@ -157,7 +157,8 @@ func lookingTools() []tool {
 			},
 			columns: []field{
 				nodeColumn("target"), {name: "depth", is: anInt, meaning: "number of links on the shortest way"},
-				{name: "weight", is: aNumber, meaning: "of the link, at depth 1"}, {name: "label", is: aText},
+				{name: "weight", is: aNumber, meaning: "of the link, at depth 1"},
+				{name: "time", is: aText, meaning: "of the link, at depth 1, in RFC 3339; absent if it has none"}, {name: "label", is: aText},
 				{name: "degree", is: aNumber, meaning: "sum of the weights of the links of the target"},
 			},
 		},

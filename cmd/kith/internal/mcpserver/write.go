@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"kith/db"
+	"kith/db/edgelist"
 	"kith/query"
 )
 
@@ -39,7 +41,7 @@ func writingTools() []tool {
 					nodeField("source", "where the link begins"), nodeField("target", "where it ends"),
 					{name: "relation", is: aText, meaning: "what the link means, such as likes; a relation that does not exist is made. Absent: the relation without a name"},
 					{name: "weight", is: aNumber, byDefault: 1.0, meaning: "strength of the link"},
-					{name: "time", is: anInt, meaning: "when the link was made, in seconds since 1970"},
+					{name: "time", is: aValue, meaning: "when the link was made: a date such as 2026-11-01 or 2026-11-01T12:00:00Z, or seconds since 1970"},
 				}},
 				{name: "nodes", is: objectList, meaning: "nodes to add", members: []field{
 					nodeField("node", "the node"),
@@ -114,12 +116,28 @@ func (c *call) put(tx *db.Tx) error {
 	}
 	for i, l := range c.objects("links") {
 		e := db.Edge{Src: l.node("source"), Dst: l.node("target"), Relation: l.text("relation"), Weight: float32(l.number("weight"))}
-		if at, given := l["time"].(int64); given {
-			e.Time = time.Unix(at, 0)
+		var err error
+		if e.Time, err = timeOf(l["time"]); err != nil {
+			return fmt.Errorf("links[%d].time: %w", i, err)
 		}
 		if err := tx.PutEdge(e.Src, e.Dst, db.Via(e.Relation), db.Weight(e.Weight), db.At(e.Time)); err != nil {
 			return fmt.Errorf("links[%d]: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// timeOf returns the time of a link, a date or a number of seconds since 1970, or the zero time if
+// it is absent.
+func timeOf(v any) (time.Time, error) {
+	switch v := v.(type) {
+	case string:
+		return edgelist.ParseTime(v)
+	case int64:
+		return time.Unix(v, 0), edgelist.CheckTime(v)
+	case float64:
+		whole, part := math.Modf(v)
+		return time.Unix(int64(whole), int64(part*1e9)), edgelist.CheckTime(int64(whole))
+	}
+	return time.Time{}, nil
 }
