@@ -138,7 +138,7 @@ func TestOneJSON(t *testing.T) {
 		steps, err := tx.Explain(t.Context(), db.PredictOptions{For: "ann"})
 		answers = map[string]any{
 			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3) RETURN source, target, rank, score WITH (cache = off)": r.Links,
-			"RANK NODES FOR 'ann' WITH (cache = off)":                       p.Nodes,
+			"RANK NODES FOR 'ann' WITH (cache = off)":                                                          p.Nodes,
 			"SHOW MODELS":                     tx.Models(),
 			"EXPLAIN PREDICT LINKS FOR 'ann'": steps,
 		}
