@@ -64,7 +64,7 @@ type PredictOptions struct {
 	// NoCache computes PageRank from scratch. The answer is then a function of graph version, model
 	// and request alone, bit for bit.
 	NoCache bool
-	// UntilExact lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
+	// UntilExact lets PageRank stop before Epsilon, as soon as the requested ranks are exact.
 	// Candidates and contexts are then computed as with NoCache.
 	UntilExact bool
 	// RankAll scores all candidates. Otherwise, if there are 10,000 or more and the model is a
