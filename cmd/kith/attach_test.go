@@ -99,9 +99,9 @@ func TestAttached(t *testing.T) {
 	}
 	runCases(t, []attachCase{
 		{[]string{"shell", path, "-c", "INSERT EDGES 'dan' -> 'eve'; SHOW STATS;"}, `{"name":"edges","value":4}`, ""},
-		{[]string{"predict", path, "ann", "--mode", "csv", "--using", "common_neighbors"}, "source,target,rank,score\nann,cid,1,1\n", ""},
+		{[]string{"predict", path, "ann", "--mode", "csv", "--using", "common_neighbors"}, "source,target,rank,score,because\nann,cid,1,1,1 common neighbour: bob\n", ""},
 		{[]string{"predict", path, "an"}, "", "kith: 1:19: no node 'an'; did you mean 'ann'?\nPREDICT LINKS FOR 'an'\n"},
-		{[]string{"why", path, "ann", "cid", "--using", "common_neighbors"}, `"part":"score"`, ""},
+		{[]string{"why", path, "ann", "cid", "--using", "common_neighbors"}, `"because":"cid shares`, ""},
 		{[]string{"train", path}, `"model":"default","version":2`, ""},
 		{[]string{"shell", path, "-c", "BEGIN;"}, "", "a server has " + path + " open: end it first"},
 		{[]string{"shell", path, "--read-only", "-c", "INSERT EDGES 1 -> 2;"}, "", "because --read-only is given"},

@@ -48,7 +48,7 @@ func newPredict() *cobra.Command {
 		Use:   "predict DB NODE",
 		Short: "Rank the links that may come next from a node",
 		Long: `Predict runs PREDICT LINKS FOR NODE and writes its answer as kith shell does: source,
-target, rank and score. The database is only read.
+target, rank, score and the strongest reason. The database is only read.
 
 ` + aboutNodes,
 		Example: `  kith predict social.kith ann --top 10
