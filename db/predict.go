@@ -68,7 +68,7 @@ type PredictOptions struct {
 	// Candidates and contexts are then computed as with NoCache.
 	UntilExact bool
 	// RankAll scores all candidates. Otherwise, if there are 10,000 or more and the model is a
-	// ranker, it scores the most promising ones only: 1,500, in a directed graph 2,000, or 10 for
+	// ranker, it scores the most promising ones only: 1,800, in a directed graph 3,000, or 10 for
 	// each requested link if that is more. They are found by products of vectors, PageRank, content,
 	// outcomes, and numbers of edges. Of the best 20 links at least 99 % were found on the graphs
 	// where this was measured.

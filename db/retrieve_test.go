@@ -97,6 +97,7 @@ func checkRetrieved(t *testing.T, g *db.DB, questions int) {
 			}
 			i++
 		}
+		t.Logf("%d of the best %d links of %d nodes", found, top, questions)
 		if least := questions * top * 99 / 100; found < least {
 			t.Errorf("%d of the best links of %d nodes, want at least %d", found, questions, least)
 		}

@@ -19,9 +19,9 @@ func (s *Scorer) Retrieves(w World) int {
 	case s.belief == nil || s.belief.ranker == nil || s.forecast.reads(w) || s.answersRelation(w):
 		return 0
 	case w.Graph.Directed():
-		return 2000
+		return 3000
 	}
-	return 1500
+	return 1800
 }
 
 // Retrieve returns the candidates that are worth scoring, about n for each source, ascending as the
