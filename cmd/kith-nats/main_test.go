@@ -176,7 +176,6 @@ func TestErrors(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{nil, 2, "a subcommand is missing"},
 		{[]string{"publish"}, 2, "DB is missing"},
 		{[]string{"follow"}, 2, "DIR is missing"},
 		{[]string{"follow", "x", "--write", "--token-file", letter}, 2, "a follower is only read"},
