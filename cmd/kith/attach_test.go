@@ -125,10 +125,10 @@ func TestAttachedToReader(t *testing.T) {
 	path, _ := shortPath(t)
 	s := startServer(t, path)
 	second := startServer(t, path)
+	second.end(syscall.SIGTERM)
 	if text := second.stderr.String(); !strings.Contains(text, "note: kith shell needs --attach here: another server answers at ") {
 		t.Errorf("the second server says %q", text)
 	}
-	second.end(syscall.SIGTERM)
 	runCases(t, []attachCase{
 		{[]string{"predict", path, "ann", "--top", "1"}, `"target":"cid","rank":1`, ""},
 		{[]string{"shell", path, "-c", "SHOW STATS;"}, `{"name":"edges","value":3}`, ""},
