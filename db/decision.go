@@ -409,10 +409,14 @@ func (db *DB) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float
 // Reward reports the outcome of a decision with one place. It returns ErrInput for a decision with
 // several, and the errors of RewardPlaces.
 func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
-	if d, err := tx.decision(id); err == nil && len(d.Places) > 1 {
+	d, err := tx.rewardable(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case len(d.Places) > 1:
 		return inputf("decision %d has %d places, the reward names none", id, len(d.Places))
 	}
-	return tx.RewardPlaces(ctx, id, map[int]float64{1: reward}, ExaminedGiven)
+	return tx.reward(d, map[int]float64{1: reward}, ExaminedGiven)
 }
 
 // RewardPlaces reports the rewards of places of a decision; the first place is 1. Repeating the same
@@ -429,13 +433,24 @@ func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
 // decision does not have, a reward that is not finite in 32 bits, and an unknown click model. After
 // an error no place is changed.
 func (tx *Tx) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float64, examined Examined) error {
-	if _, err := tx.writable(); err != nil {
+	d, err := tx.rewardable(ctx, id)
+	if err != nil {
 		return err
+	}
+	return tx.reward(d, rewards, examined)
+}
+
+// rewardable returns the decision with a number, to reward it.
+func (tx *Tx) rewardable(ctx context.Context, id uint64) (*record.Decision, error) {
+	if _, err := tx.writable(); err != nil {
+		return nil, err
 	}
 	d, err := tx.decision(id)
-	if err = cmp.Or(ctx.Err(), err); err != nil {
-		return err
-	}
+	return d, cmp.Or(ctx.Err(), err)
+}
+
+// reward is RewardPlaces for a decision that has been read.
+func (tx *Tx) reward(d *record.Decision, rewards map[int]float64, examined Examined) error {
 	all, err := newRewards(d, rewards, examined)
 	if err != nil || len(all) == 0 {
 		return err
@@ -452,7 +467,7 @@ func (tx *Tx) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float
 		rewarded.Places[k].Rewarded, rewarded.Places[k].Reward = true, all[k]
 		if learns {
 			o := record.Readable(tx.learner(d.Model).Model, d.Columns, d.Outcome(k, contexts, all[k]))
-			tx.observes(&pendingObservation{model: d.Model, relation: d.Relation, decision: id, outcome: o})
+			tx.observes(&pendingObservation{model: d.Model, relation: d.Relation, decision: d.ID, outcome: o})
 		}
 	}
 	tx.decided = append(tx.decided, &rewarded)

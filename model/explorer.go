@@ -129,17 +129,13 @@ func Draw(rng *rand.Rand, propensities []float64) int {
 type Slate struct {
 	propensities []float64
 	ranked       []int // the candidates, the best first
-	rank         []int // of each candidate in ranked
 }
 
 // NewSlate returns the slates of candidates with the given scores, for an explorer that gives them
 // these propensities, which must sum to 1. Among equal scores the first is the best.
 func NewSlate(scores, propensities []float64) *Slate {
-	s := &Slate{propensities, nn.Numbers(len(scores)), make([]int, len(scores))}
+	s := &Slate{propensities, nn.Numbers(len(scores))}
 	slices.SortStableFunc(s.ranked, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
-	for r, c := range s.ranked {
-		s.rank[c] = r
-	}
 	return s
 }
 
