@@ -379,9 +379,11 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 
 var _ model.Timed = (*index.Graph)(nil)
 
-// A version that was trained on the edges of the graph is trained again in the background when a
-// tenth of the edges, and at least minRefresh, have changed since. That training continues from the
-// weights of the version. The new version replaces it if it finds links better.
+// The model that answers requests without a name, or else the model default, is trained in the
+// background once the graph has minRefresh edges, if it was created and never trained. A version that
+// was trained on the edges is trained again when a tenth of the edges, and at least minRefresh, have
+// changed since. That training continues from the weights of the version. The new version replaces
+// it if it finds links better.
 const minRefresh = 1000
 
 // deployIfAhead deploys a version only if its comparison says that it is better, and otherwise
@@ -400,17 +402,17 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	}
 	m := s.models[name]
 	was, _ := m.Find(m.Version)
-	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name, was.Relation) }) {
+	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name, was) }) {
 		db.refreshed[name] = record.Version{
 			Number: m.Version, Graph: s.Meta.Version, Edges: s.Meta.EdgesOf(was.Relation), Relation: was.Relation,
 		}
 	}
 }
 
-// refresh trains a model again. It ends when the database is closed.
-func (db *DB) refresh(name, relation string) {
+// refresh trains a model, which was in a version. It ends when the database is closed.
+func (db *DB) refresh(name string, was record.Version) {
 	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{
-		Deploy: deployIfAhead, Relation: relation, Plan: model.EdgePlan{Again: true},
+		Deploy: deployIfAhead, Relation: was.Relation, Plan: model.EdgePlan{Again: was.From != record.Created},
 	})
 	switch log := db.opts.Logger; {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.jobs.ctx.Err() != nil:
@@ -423,19 +425,27 @@ func (db *DB) refresh(name, relation string) {
 	}
 }
 
-// refreshDue returns the name of a model to train again, or "". The writer calls it.
+// refreshDue returns the name of a model to train, or "". The writer calls it.
 func (db *DB) refreshDue(s *snapshot) string {
+	answering := cmp.Or(s.Meta.Model, defaultModel)
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		m := s.models[name]
 		v, _ := m.Find(m.Version)
-		if m.Frozen || v.From != record.TrainedEdges && v.From != record.Refreshed || v.Graph == 0 {
+		never := name == answering && len(m.Versions) == 1 && v.From == record.Created
+		learned := v.Graph != 0 && (v.From == record.TrainedEdges || v.From == record.Refreshed)
+		if m.Frozen || !never && !learned {
 			continue
 		}
 		tried, ok := db.refreshed[name]
 		if ok = ok && tried.Number == v.Number; ok {
 			v = tried
 		}
-		if m.info.Outdated && !ok || v.Changes(s.Snapshot) >= max(minRefresh, v.Edges/10) {
+		switch {
+		case never && !ok:
+			if s.Meta.Edges >= minRefresh {
+				return name
+			}
+		case m.info.Outdated && !ok, v.Changes(s.Snapshot) >= max(minRefresh, v.Edges/10):
 			return name
 		}
 	}

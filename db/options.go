@@ -84,12 +84,14 @@ type Options struct {
 	// known, so that Stats tells how far behind the follower is. It must be quick. Default: not
 	// known.
 	Published func() uint64
-	// NoRefresh turns off training in the background. Without it, a model whose deployed version
-	// was trained on the edges, and that is not frozen, is trained again when a tenth of the edges,
-	// and at least 1,000, have changed since. The training continues from the weights of that
-	// version and takes about a third of the time of a whole one. The new version is deployed if it
-	// finds hidden links better (see Comparison), and dropped otherwise. Readers and writers
-	// continue meanwhile. Close cancels the training.
+	// NoRefresh turns off training in the background. Without it, the model that answers requests
+	// without a name, or else the model default, is trained when the graph has 1,000 edges, if it
+	// was created and never trained. A model whose deployed version was trained on the edges is
+	// trained again when a tenth of the edges, and at least 1,000, have changed since. That training
+	// continues from the weights of the version and takes about a third of the time of a whole one.
+	// The new version is deployed if it finds hidden links better (see Comparison), and dropped
+	// otherwise. A frozen model is not trained. Readers and writers continue meanwhile. Close
+	// cancels the training.
 	NoRefresh bool
 	// LockTimeout is how long Open waits for another process to release the directory.
 	LockTimeout time.Duration

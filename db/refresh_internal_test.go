@@ -82,6 +82,67 @@ func TestRefreshDue(t *testing.T) {
 	due("")
 }
 
+// The model default is trained once the graph has a thousand edges, but not another one that does not
+// answer, and not again after an attempt.
+func TestFirstTrainingDue(t *testing.T) {
+	t.Parallel()
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 1))
+	g, err := Open("", &Options{InMemory: true, NoRefresh: true})
+	must(t, err)
+	defer g.Close()
+	insert := func(n int) {
+		t.Helper()
+		must(t, g.Update(ctx, func(tx *Tx) error {
+			for range n {
+				must(t, tx.PutEdge(int(rng.Int64()), int(rng.Int64())))
+			}
+			return nil
+		}))
+	}
+	due := func(want string) {
+		t.Helper()
+		if got := g.refreshDue(g.now.Load()); got != want {
+			t.Errorf("due: %q, want %q", got, want)
+		}
+	}
+	insert(999)
+	must(t, g.Model("a").Create(ctx, model.Spec{}), g.Model("default").Create(ctx, model.Spec{}))
+	due("")
+	insert(1)
+	due("default")
+	must(t, g.Model("default").Freeze(ctx))
+	due("")
+	must(t, g.Model("default").Thaw(ctx))
+	s := g.now.Load()
+	g.refreshed["default"] = record.Version{Number: 1, Graph: s.Meta.Version, Edges: s.Meta.Edges}
+	due("")
+	insert(1000)
+	due("default")
+	must(t, g.Update(ctx, func(tx *Tx) error { // model a begins to answer
+		must(t, tx.AddEdge(1, 2))
+		return tx.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1, Model: "a"})
+	}))
+	due("a")
+}
+
+// A model that answers and was never trained is trained without being asked.
+func TestFirstTraining(t *testing.T) {
+	t.Parallel()
+	slowInternal(t)
+	ctx := context.Background()
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
+	must(t, err)
+	defer g.Close()
+	_, err = g.Load(ctx, strings.NewReader(circles(rand.New(rand.NewPCG(2, 1)), 2000)), LoadOptions{})
+	must(t, err, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1}))
+	<-g.jobs.refresh
+	g.jobs.refresh.release()
+	v := versionsOf(t, g, "default")
+	if last := v[len(v)-1]; len(v) != 2 || last.From != record.Refreshed || !last.Deployed || last.Rounds != 1 {
+		t.Fatalf("versions %+v", v)
+	}
+}
+
 // A training in the background deploys a better version and drops any other. Another training of
 // the same model takes precedence.
 func TestRefresh(t *testing.T) {
@@ -114,7 +175,7 @@ func TestRefresh(t *testing.T) {
 	}
 	l, err := g.Model("m").clone(ctx, true) // like the start of Train
 	must(t, err)
-	g.refresh("m", "")
+	g.refresh("m", record.Version{From: record.Refreshed})
 	g.trainings.Delete(l)
 	if now := versionsOf(t, g, "m"); len(now) != 3 {
 		t.Errorf("a training in the background did not give way: %+v", now)

@@ -286,7 +286,26 @@ func (r *run) showModels(*parse.Statement) {
 		modelRow(r.rows, m)
 		r.rows.remarkOutdated(m)
 		r.rows.remarkLeftOut(m)
+		r.remarkUnasked(m)
 	}
+}
+
+// remarkUnasked notes when and why the deployed version of a model was trained in the background.
+func (r *run) remarkUnasked(m db.ModelInfo) {
+	all, err := r.tx.Model(m.Name).Versions(r.ctx)
+	if r.fail(err) {
+		return
+	}
+	i := slices.IndexFunc(all, func(v db.VersionInfo) bool { return v.Number == m.Version })
+	if i < 0 || all[i].From != "refresh" {
+		return
+	}
+	why := "a tenth of the edges had changed"
+	parent := slices.IndexFunc(all, func(v db.VersionInfo) bool { return v.Number == all[i].Parent })
+	if parent >= 0 && all[parent].From == "create" {
+		why = "it answered and had never been trained"
+	}
+	r.rows.note("model %s version %d was trained in the background on %v: %s", Name(m.Name), m.Version, r.moment(all[i].Made), why)
 }
 
 func modelRow(rows *Rows, m db.ModelInfo) {

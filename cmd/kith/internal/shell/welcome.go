@@ -23,6 +23,9 @@ func (s *session) welcome(ctx context.Context, path string) error {
 	case s.attached:
 		fmt.Fprintf(s.out, "A server has %s open, and answers here; statements access no file and keep no transaction or setting.\n", path)
 	}
+	for _, n := range models.Notes {
+		fmt.Fprintf(s.out, "%s\n", n)
+	}
 	var hints [][2]string
 	switch {
 	case len(linked) > 0:
