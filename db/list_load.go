@@ -51,7 +51,8 @@ type LoadOptions struct {
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that
 	// joins nodes of two kinds. A 7 in the column of sources with label user becomes the node
 	// 'user:7', which differs from 'item:7', and gets the label. A label must not contain a colon.
-	// "" means that nodes keep the names of the list and get no label.
+	// "" means that nodes keep the names of the list and get no label; feedback of Gorse has labels
+	// user and item then.
 	SourceLabel, TargetLabel string
 	Tables                   edgelist.Tables // reads Parquet files, in place if the reader is an opened file: a parquet.Format; nil means that they are refused
 	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or
@@ -289,6 +290,9 @@ func (db *DB) readEdges(
 	defer files.remove()
 	bulk := db.newBulk(now, files, o.Repeats)
 	defer bulk.Close()
+	if o.Format == edgelist.Gorse && o.SourceLabel == "" && o.TargetLabel == "" {
+		o.SourceLabel, o.TargetLabel = edgelist.GorseUser, edgelist.GorseItem
+	}
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, err
 	}

@@ -39,7 +39,7 @@ func arrows() map[string][]string {
 		"kith/index/internal/block":     {"kith/ppr"},
 		"kith/index/internal/column":    {"kith/index/internal/block"},
 		"kith/index/internal/word":      {"kith/index/internal/column"},
-		"kith/db/edgelist":              {"kith/db/edgelist/internal/foreign", "github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db/edgelist":              {"kith/db/edgelist/internal/foreign", "kith/db/edgelist/internal/gorse", "github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db/edgelist/parquet":      {"kith/db/edgelist", "github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"},
 		"kith/db/internal/store":        {"kith/index", badger, "github.com/dgraph-io/ristretto/v2", "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
 		"kith/db/internal/archive":      {"kith/index", msgpack},
@@ -67,6 +67,7 @@ func arrows() map[string][]string {
 		"kith/query/web":            {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse", "kith/query/internal/why"},
 
 		"kith/db/edgelist/internal/foreign": {},
+		"kith/db/edgelist/internal/gorse":   {},
 	}
 }
 

@@ -86,7 +86,12 @@ of a file of labels with a header are properties of the nodes; --types, --node-c
 notation of Neo4j (:START_ID, :END_ID(Film), :TYPE; :ID(Film), :LABEL) are read too: 7 of the
 space Film is the node 'Film:7', and of several labels a node gets the first. Labels and features are
 loaded before the edges. A list of labels is loaded completely or not at all; features are
-committed while they are read. Loading them again changes nothing.`
+committed while they are read. Loading them again changes nothing.
+
+With --format gorse the files are the users, items and feedback that Gorse exports, as CSV or lines
+of JSON, in any order. The user 7 becomes the node 'user:7' with label user, an item 'item:7'. A
+type of feedback is a relation, its value the weight. Labels and categories become the property
+tags; hidden, timestamp and comment are properties too.`
 
 	loadExamples = `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
@@ -94,6 +99,7 @@ committed while they are read. Loading them again changes nothing.`
   kith load shop.kith --columns src=user_id,dst=item_id,time=created_at visits.csv
   kith load movies.kith --source-label user --target-label item --columns src,dst,weight,time u.data
   kith load gowalla.kith --format lists --source-label user --target-label item train.txt
+  kith load shop.kith --format gorse users.csv items.csv feedback.csv
   kith load cora.kith --split random0/train cora/
   kith load shop.kith --labels kinds.csv --features vectors.parquet bought.csv.zst
   kith load facts.kith --directed --columns src,relation,dst train.tsv.gz
@@ -135,7 +141,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed := func(name, usage string, to encoding.TextUnmarshaler) {
 		f.Func(name, usage, func(text string) error { return to.UnmarshalText([]byte(text)) })
 	}
-	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet, nt, jsonl, lists or ogb, a folder (default: detected)", &l.options.Format)
+	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt, parquet, nt, jsonl, lists, gorse or ogb, a folder (default: detected)", &l.options.Format)
 	f.Func("columns", "columns: src, relation, dst, weight and time in their order, as src,dst,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
 	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime, date, year or rfc2822 (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
@@ -239,9 +245,6 @@ func (l *load) all(files []string) (list []input, err error) {
 // file loads one file and prints a summary. With --dry-run, it prints what loading a list of edges
 // would add, and the memory and disk space that the graph would need.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
-	if l.dryRun && in.kind != edgelist.Edges {
-		return nil
-	}
 	f, size, err := in.open(ctx)
 	if err != nil {
 		return err
@@ -261,9 +264,18 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	}}
 	var refused *edgelist.Refusal
 	o.DryRun = l.dryRun
-	report, err := in.read(ctx, g, watched, o, l.properties)
+	var report *db.LoadReport
+	kind, r, err := edgelist.KindOf(watched, o.Format)
+	if in.kind == edgelist.Edges {
+		in.kind = kind
+	}
+	if skipped := l.dryRun && in.kind != edgelist.Edges; err == nil && !skipped {
+		report, err = in.read(ctx, g, r, o, l.properties)
+	}
 	bar.End()
-	err = errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err == nil && report == nil {
+		return nil
+	}
 	l.malformed(in.name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kith/db/edgelist/internal/foreign"
+	"kith/db/edgelist/internal/gorse"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -34,11 +35,12 @@ const (
 	Lists               // a node and all nodes that it links to on each line
 	NTriples            // statements of RDF, as N-Triples or N-Quads
 	JSONLines           // an object of JSON on each line
+	Gorse               // users, items or feedback that Gorse exports
 )
 
 // formats returns the names of the values of Format.
 func formats() []string {
-	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists", "nt", "jsonl"}
+	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb", "parquet", "lists", "nt", "jsonl", "gorse"}
 }
 
 // Formats returns the names of the formats that a user can choose.
@@ -82,6 +84,60 @@ func detect(head []byte) Format {
 		return NTriples
 	}
 	return AnyFormat
+}
+
+// Labels of the nodes of Gorse. A list of nodes has them in its keys: 'user:7'.
+const (
+	GorseUser = gorse.User
+	GorseItem = gorse.Item
+)
+
+// openExport returns the lines of JSON that stand for an export of Gorse, and sets Format to theirs.
+func openExport(in *bufio.Reader, o *Options) (*bufio.Reader, error) {
+	export, err := gorse.New(in)
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: %w", err)
+	}
+	if o.nodes == (export.Kind == gorse.Feedback) {
+		return nil, fmt.Errorf("edgelist: %s of Gorse are %s", export.Kind, map[bool]string{true: "a list of edges", false: "a list of nodes"}[o.nodes])
+	}
+	o.Format, o.export = JSONLines, export
+	return bufio.NewReaderSize(export, maxLine), nil
+}
+
+// KindOf returns what a file in a format has, and a reader of the whole file. Only files of Gorse
+// say it: others have edges.
+func KindOf(r io.Reader, f Format) (Kind, io.Reader, error) {
+	if f != Gorse {
+		return Edges, r, nil
+	}
+	in := bufio.NewReaderSize(r, maxLine)
+	head, err := in.Peek(maxLine)
+	if err != nil && err != io.EOF {
+		return Edges, in, fmt.Errorf("edgelist: %w", err)
+	}
+	plain, err := open(bytes.NewReader(head), &Options{Format: SNAP})
+	if err != nil {
+		return Edges, in, err
+	}
+	export, err := gorse.New(plain)
+	if err != nil {
+		return Edges, in, fmt.Errorf("edgelist: %w", err)
+	}
+	if export.Kind == gorse.Feedback {
+		return Edges, in, nil
+	}
+	return Labels, in, nil
+}
+
+// noteExport adds the notes about an export of Gorse, once.
+func (d *Detected) noteExport(export **gorse.Reader) {
+	if *export != nil {
+		for _, n := range (*export).Notes() {
+			d.note("%s", n)
+		}
+		*export = nil
+	}
 }
 
 // maxWindow bounds the memory that a zstd file may request: the default limit of the zstd command.

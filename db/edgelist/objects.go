@@ -21,6 +21,14 @@ type objects struct {
 	members [roleCount]string // names of the members that are read; "" means none
 }
 
+// objectFormat returns the format of a file whose lines of JSON are read.
+func (o *Options) objectFormat() Format {
+	if o.export != nil {
+		return Gorse
+	}
+	return JSONLines
+}
+
 // errMembers is the error for objects without the members of an edge.
 var errMembers = fmt.Errorf("%w for edges", ErrColumns)
 
@@ -30,7 +38,7 @@ func newObjects(in *bufio.Reader, o Options) (*objects, error) {
 		return nil, fmt.Errorf("edgelist: %w", err)
 	}
 	s := &objects{text: text{lines: newLines(in), signed: o.Negative != ""}}
-	s.Format, s.layout.at = JSONLines, noPlaces()
+	s.Format, s.layout.at = o.objectFormat(), noPlaces()
 	var names []string
 	var first []map[string]json.RawMessage
 	for _, line := range sampleOf(head, '\n', err == io.EOF).all {
@@ -192,7 +200,7 @@ type objectNodes struct {
 
 func newObjectNodes(in *bufio.Reader, o Options) (*Nodes, error) {
 	t := &objectNodes{nodeText: nodeText{text: text{lines: newLines(in), keys: true}, keyless: o.Keyless}}
-	t.Format = JSONLines
+	t.Format = o.objectFormat()
 	all, err := t.survey(&o)
 	if err == nil && len(all.names) > 0 {
 		err = t.plan(all, &o)
@@ -200,6 +208,7 @@ func newObjectNodes(in *bufio.Reader, o Options) (*Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.noteExport(&o.export) // which the survey has read
 	return &Nodes{t.next, &t.Detected}, nil
 }
 

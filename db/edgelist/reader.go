@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kith/db/edgelist/internal/foreign"
+	"kith/db/edgelist/internal/gorse"
 )
 
 // maxLine is the maximal length of a line in bytes, including its end, and the buffer size of a
@@ -59,8 +60,9 @@ type Options struct {
 	// Memory is the number of bytes that reading a table may take. 0 means 64 MiB.
 	Memory int64
 
-	file  *io.SectionReader // the file, if it can be read out of order where it is
-	nodes bool              // the list has nodes
+	file   *io.SectionReader // the file, if it can be read out of order where it is
+	nodes  bool              // the list has nodes
+	export *gorse.Reader     // the lines of a file of Gorse
 }
 
 // Edge is one line of an edge list.
@@ -156,6 +158,7 @@ type Reader struct {
 	negatives int64             // number of these edges
 	untimed   int64             // number of edges without a time in a list with times
 	overlap   *overlap          // nil if sources and targets are not compared
+	export    *gorse.Reader     // nil if the list is not from Gorse, or was noted
 }
 
 // ErrRelated is returned by [NewReader] for a column of relations in a list of one relation.
@@ -222,7 +225,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Reader{source: of, Detected: of.detected(), renamed: o.Relations, negative: o.Negative}
+	l := &Reader{source: of, Detected: of.detected(), renamed: o.Relations, negative: o.Negative, export: o.export}
 	if kinds := l.kinds || l.Names != (Names{}) && twoKinds(l.Names.Src, l.Names.Dst); kinds && !o.Labelled {
 		l.overlap = newOverlap()
 	}
@@ -255,7 +258,10 @@ func open(r io.Reader, o *Options) (*bufio.Reader, error) {
 	if bom, _ := in.Peek(3); string(bom) == "\uFEFF" {
 		_, _ = in.Discard(3) // cannot fail after Peek
 	}
-	if o.Format == AnyFormat {
+	switch o.Format {
+	case Gorse:
+		return openExport(in, o)
+	case AnyFormat:
 		head, _ := in.Peek(foreign.Bytes)
 		if o.Format = detect(head); o.nodes && len(head) > 0 && head[0] == '{' {
 			head, _ = in.Peek(maxLine) // a whole line
@@ -308,6 +314,7 @@ func (r *Reader) Edges() iter.Seq2[Edge, error] {
 			case err == io.EOF:
 				r.noteTimes()
 				r.noteNegatives()
+				r.noteExport(&r.export)
 				if r.overlap != nil {
 					r.overlap.report(r.Detected)
 					r.overlap = nil
