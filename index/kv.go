@@ -156,13 +156,16 @@ func getSplit(r getter, key []byte) (value []byte, ok bool, err error) {
 	return value, err == nil, err
 }
 
+// maxAhead is the maximal number of bytes that joinParts allocates because a first part claims them.
+const maxAhead = 64 << 20
+
 // joinParts returns the value stored under key, whose first part is given.
 func joinParts(r getter, key, part []byte) ([]byte, error) {
 	if len(part) < 12 {
 		return nil, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(part))
 	}
 	size, sum := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint32(part[8:])
-	value := bytes.Clone(part[12:])
+	value := append(make([]byte, 0, min(size, maxAhead)), part[12:]...)
 	for i := 1; uint64(len(value)) < size; i++ {
 		part, ok, err := r.Get(partKey(key, i))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -306,6 +307,8 @@ func checkLengths(b []byte) error {
 		case msgpcode.IsFixedMap(code), code == msgpcode.Map16, code == msgpcode.Map32:
 			n, err = d.DecodeMapLen()
 			n *= 2
+		case msgpcode.IsBin(code), msgpcode.IsString(code):
+			err = skipBytes(d, r)
 		default:
 			err = d.Skip()
 		}
@@ -321,6 +324,20 @@ func checkLengths(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// skipBytes skips the string or the bytes that d, which reads from r, comes to. Decoder.Skip would copy
+// them.
+func skipBytes(d *msgpack.Decoder, r *bytes.Reader) error {
+	n, err := d.DecodeBytesLen()
+	if err != nil {
+		return err
+	}
+	if n > r.Len() {
+		return io.ErrUnexpectedEOF
+	}
+	_, err = r.Seek(int64(n), io.SeekCurrent)
+	return err
 }
 
 // unmarshal reads exactly one value.
