@@ -45,7 +45,7 @@ func TestEvidence(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if want := (db.Common{Count: len(c.want), Nodes: append([]db.Key{}, c.want...)}); !cmp.Equal(e.Common, want, cmp.Comparer(func(a, b db.Key) bool { return a == b })) {
+				if want := (db.Common{Count: len(c.want), Nodes: append([]db.Key{}, c.want...), Directed: directed}); !cmp.Equal(e.Common, want, cmp.Comparer(func(a, b db.Key) bool { return a == b })) {
 					t.Errorf("directed %v, %v -> dan: got %v, want %v", directed, c.source, e.Common, want)
 				}
 				why, err := tx.Why(ctx, db.PredictOptions{For: c.source}, "dan", 1)

@@ -210,6 +210,9 @@ type Common struct {
 	Count int   `json:"count"`
 	Nodes []Key `json:"nodes"`         // the first of them, at most 3
 	More  bool  `json:"more,omitzero"` // there may be more: a node has more edges than were read
+	// Directed says that the database is directed, so that the nodes are on paths that lead from the
+	// source to the target.
+	Directed bool `json:"directed,omitzero"`
 }
 
 // Evidence returns what speaks for a link from the source of p to a target, which need not be a
@@ -255,7 +258,7 @@ func (tx *Tx) common(q *question, target index.ID) Common {
 	if q.about.inverse {
 		near, far = far, near
 	}
-	c := Common{Nodes: []Key{}}
+	c := Common{Nodes: []Key{}, Directed: tx.meta().Directed}
 	each := max(1, readCommon/len(q.start.Node))
 	var from []index.ID
 	for _, id := range q.start.Node {

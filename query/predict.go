@@ -60,7 +60,7 @@ func (l *linkRow) because() any {
 	if l.fail(err) {
 		return nil
 	}
-	return why.Because(e, l.source, l.tx.Stats().Directed)
+	return why.Because(e, l.source)
 }
 
 // shownOfLinks is the number of columns of PREDICT LINKS without RETURN.

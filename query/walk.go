@@ -177,7 +177,7 @@ func (r *run) why(s *parse.Statement) {
 			if r.fail(err) {
 				return
 			}
-			sentences := why.Sentences(reasons, r.tx.Stats().Directed)
+			sentences := why.Sentences(reasons)
 			if detail {
 				r.rows.Columns = columnNames(whyParts)
 				r.rows.reasons(reasons, sentences)

@@ -30,7 +30,7 @@ func (h *handler) why(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return e, err
 		}
-		return explanation{append(why.Sentences(reasons, tx.Stats().Directed), "Answered by "+reasons.AnsweredBy+".")}, nil
+		return explanation{append(why.Sentences(reasons), "Answered by "+reasons.AnsweredBy+".")}, nil
 	})
 	h.write(w, r, e, err)
 }

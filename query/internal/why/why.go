@@ -20,23 +20,23 @@ import (
 
 // Because returns the strongest reason for a link, without a full stop: the rule that leads to it
 // and its nodes, or the nodes between its ends, or the word that they share.
-func Because(e *db.Evidence, source db.Seeds, directed bool) string {
+func Because(e *db.Evidence, source db.Seeds) string {
 	switch {
 	case len(e.Rules) > 0:
 		return e.Rules[0].String() + pathsOf(&e.Rules[0])
 	case e.Common.Count == 0 && len(e.Words) > 0:
 		return shares(&e.Words[0], sourceOf(source))
-	case e.Common.Count == 0 && directed:
+	case e.Common.Count == 0 && e.Common.Directed:
 		return "no node between them"
 	case e.Common.Count == 0:
 		return "no common neighbour"
 	}
 	noun := "common neighbour"
-	if directed {
+	if e.Common.Directed {
 		noun = "node"
 	}
 	text := count(&e.Common, noun)
-	if directed {
+	if e.Common.Directed {
 		text += " between them"
 	}
 	return text + named(&e.Common)
@@ -76,13 +76,13 @@ func sourceOf(s db.Seeds) string {
 }
 
 // commonSentence says which nodes are between the ends of a link.
-func commonSentence(c *db.Common, source, target string, directed bool) string {
+func commonSentence(c *db.Common, source, target string) string {
 	switch {
-	case c.Count == 0 && directed:
+	case c.Count == 0 && c.Directed:
 		return target + " is not two steps away from " + source + "."
 	case c.Count == 0:
 		return target + " shares no neighbour with " + source + "."
-	case directed:
+	case c.Directed:
 		return target + " is two steps from " + source + " over " + count(c, "node") + named(c) + "."
 	}
 	return target + " shares " + count(c, "neighbour") + " with " + source + named(c) + "."
@@ -96,9 +96,9 @@ func shareSentence(r *db.Reasons) string {
 }
 
 // Sentences explains a score in words that need no knowledge of the model and of PageRank.
-func Sentences(r *db.Reasons, directed bool) []string {
+func Sentences(r *db.Reasons) []string {
 	source, target, l := sourceOf(r.Source), plain(r.Link.Target), &r.Link
-	all := []string{commonSentence(&r.Common, source, target, directed)}
+	all := []string{commonSentence(&r.Common, source, target)}
 	place := fmt.Sprintf("%s is number %d of %s for %s", target, l.Rank, words.Count(r.Candidates, "candidate"), source)
 	if r.Added {
 		place += ", to which it was added for this explanation"
