@@ -9,6 +9,7 @@ import (
 
 	"kith/index/internal/block"
 	"kith/index/internal/column"
+	"kith/index/internal/huge"
 	"kith/index/internal/spill"
 )
 
@@ -161,7 +162,7 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	b.run.keys.setLabel(u, source)
 	b.run.keys.setLabel(v, target)
 	b.hasEdges = true
-	b.run.edges = append(b.run.edges, Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
+	b.run.edges = append(huge.Grow(b.run.edges), Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/huge"
 	"kith/index/internal/pages"
 	"kith/index/internal/spill"
 )
@@ -56,7 +57,7 @@ func (t *localKeys[T]) id(key T, next ID) (id ID, isNew bool) {
 	if *slot > 0 {
 		return t.keys[*slot-1].id, false
 	}
-	t.keys = append(t.keys, localKey[T]{key, next})
+	t.keys = append(huge.Grow(t.keys), localKey[T]{key, next})
 	*slot = uint32(len(t.keys))
 	return next, true
 }
@@ -79,7 +80,7 @@ func (t *localKeys[T]) grow() {
 		t.seed = maphash.MakeSeed()
 	}
 	const first = 1 << 4
-	t.slots = make([]uint32, max(first, 2*len(t.slots)))
+	t.slots = huge.Make[uint32](max(first, 2*len(t.slots)))
 	for i := range t.keys {
 		*t.slot(t.keys[i].key) = uint32(i + 1)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 
+	"kith/index/internal/huge"
 	"kith/index/internal/pages"
 	"kith/index/internal/spill"
 )
@@ -208,9 +209,9 @@ func (b *Bulk) sort(ctx context.Context) error {
 
 // sortInMemory is sort for the only run.
 func (b *Bulk) sortInMemory() error {
-	var added []Key
+	added := huge.Make[Key](b.run.keys.len())[:0]
 	b.numbers.fresh = func(k labelledKey) { added = append(added, k.Key) }
-	final := make([]ID, b.run.keys.len())
+	final := huge.Make[ID](b.run.keys.len())
 	err := b.run.keys.ascending(func(k labelledKey, id ID) (err error) {
 		final[id], err = b.numbers.id(k)
 		return err

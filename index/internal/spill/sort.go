@@ -1,6 +1,10 @@
 package spill
 
-import "slices"
+import (
+	"slices"
+
+	"kith/index/internal/huge"
+)
 
 // Sorted is a list of edges of any length, sorted by an external merge sort (Knuth, The Art of
 // Computer Programming 3, section 5.4): sorted runs in a scratch file, and the last one in memory.
@@ -35,7 +39,9 @@ func (l *Sorted) Grow(n int) {
 	if l.Limit > 0 {
 		n = min(n, l.Limit)
 	}
-	l.tail = slices.Grow(l.tail, n)
+	if cap(l.tail)-len(l.tail) < n {
+		l.tail = append(huge.Make[Edge](len(l.tail) + n)[:0], l.tail...)
+	}
 }
 
 // spill moves the edges in memory to the scratch file as a run.
@@ -154,7 +160,7 @@ func radixSort[T any](items, spare []T, bytes int, numbers func(some []T, to []u
 		}
 	}
 	if cap(spare) < len(items) {
-		spare = make([]T, cap(items))
+		spare = huge.Make[T](cap(items))
 	}
 	spare = spare[:len(items)]
 	for d := range count {
