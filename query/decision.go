@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -113,21 +114,17 @@ func (r *run) reward(s *parse.Statement) {
 	r.setOptions(parse.With.All(s), rewardOptions(&examined))
 	before := r.decision(number, id)
 	rewards := r.rewards(s, before)
-	if r.err != nil || r.failAt(number, r.tx.RewardPlaces(r.ctx, id, rewards, examined)) {
+	if r.err != nil {
+		return
+	}
+	places, err := RewardPlaces(r.ctx, r.tx, before, rewards, examined, parse.Insert.Given(s))
+	if r.failAt(number, err) {
 		return
 	}
 	fresh := false
-	for k, p := range r.decision(number, id).Places {
-		_, given := rewards[k+1]
-		isNew, added := p.Rewarded && !before.Places[k].Rewarded, false
-		if !given && !isNew {
-			continue
-		}
-		if isNew && p.Reward == 1 && parse.Insert.Given(s) {
-			added = r.insertChosen(number, before, p.Target)
-		}
-		fresh = fresh || isNew
-		r.rows.add(int64(id), int64(k+1), before.Source, p.Target, p.Reward, orNil(before.Model), isNew, added)
+	for _, p := range places {
+		fresh = fresh || p.New
+		r.rows.add(int64(id), int64(p.Place), before.Source, p.Target, p.Reward, orNil(before.Model), p.New, p.EdgeAdded)
 	}
 	if m, err := r.tx.Model(before.Model).Info(r.ctx); err == nil && fresh && before.Model != "" {
 		r.rows.remarkFrozen(m)
@@ -156,20 +153,60 @@ func (r *run) rewards(s *parse.Statement, d db.Decision) map[int]float64 {
 	return all
 }
 
+// RewardedPlace is a place of a decision that got a reward.
+type RewardedPlace struct {
+	Place     int     `json:"place" means:"from 1"`
+	Target    db.Key  `json:"target"`
+	Reward    float64 `json:"reward"`
+	New       bool    `json:"new" means:"false if the reward was given before"`
+	EdgeAdded bool    `json:"edge_added"`
+}
+
+// RewardPlaces gives rewards to places of a decision, as [db.Tx.RewardPlaces] does and returns its
+// errors, and with insert adds the links whose reward is 1. It returns the places of rewards, and
+// those that got the reward 0 because they were examined.
+func RewardPlaces(ctx context.Context, tx *db.Tx, d db.Decision, rewards map[int]float64, examined db.Examined, insert bool) ([]RewardedPlace, error) {
+	if err := tx.RewardPlaces(ctx, d.ID, rewards, examined); err != nil {
+		return nil, err
+	}
+	after, err := tx.Decision(d.ID)
+	if err != nil {
+		return nil, err
+	}
+	var all []RewardedPlace
+	for k, p := range after.Places {
+		_, given := rewards[k+1]
+		place := RewardedPlace{Place: k + 1, Target: p.Target, Reward: p.Reward, New: p.Rewarded && !d.Places[k].Rewarded}
+		if !given && !place.New {
+			continue
+		}
+		if place.New && p.Reward == 1 && insert {
+			if place.EdgeAdded, err = insertChosen(tx, d, p.Target); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, place)
+	}
+	return all, nil
+}
+
 // insertChosen inserts the edge of a decision to a target unless it exists, and reports whether it
-// did. at is the place of the decision's number.
-func (r *run) insertChosen(at place, d db.Decision, target db.Key) bool {
+// did.
+func insertChosen(tx *db.Tx, d db.Decision, target db.Key) (added bool, err error) {
 	for _, end := range []db.Key{d.Source, target} {
-		if _, err := r.tx.Node(end); err != nil {
-			return !r.failAt(at, fmt.Errorf("%w, of decision %d", err, d.ID))
+		if _, err := tx.Node(end); err != nil {
+			return false, fmt.Errorf("%w, of decision %d", err, d.ID)
 		}
 	}
 	from, to := d.Source, target
 	if d.Inverse {
 		from, to = target, d.Source
 	}
-	err := r.tx.AddEdge(from, to, db.Via(d.Relation))
-	return !errors.Is(err, db.ErrExists) && !r.failAt(at, err)
+	err = tx.AddEdge(from, to, db.Via(d.Relation))
+	if errors.Is(err, db.ErrExists) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // decision returns the decision with a number. at is the place of the number.

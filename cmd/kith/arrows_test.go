@@ -65,7 +65,7 @@ func arrows() map[string][]string {
 		"kith/query/internal/draw":  {"kith/db", "kith/db/words"},
 		"kith/query/internal/parse": {"kith/db/words"},
 		"kith/query/internal/why":   {"kith/db", "kith/db/words", "kith/query/internal/parse"},
-		"kith/query/web":            {"kith/db", "kith/db/words", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse", "kith/query/internal/why"},
+		"kith/query/web":            {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model", "kith/query", "kith/query/internal/draw", "kith/query/internal/parse", "kith/query/internal/why"},
 
 		"kith/db/edgelist/internal/foreign": {},
 		"kith/db/edgelist/internal/gorse":   {},

@@ -27,10 +27,10 @@ func changesRoute() route {
 		parameters: []parameter{
 			{"since", "the version after which to begin; otherwise all changes that are kept", false, schema{"type": "integer"}},
 			{"until", "the version after which to end; otherwise the answer waits for further ones", false, schema{"type": "integer"}},
-			{"keys", "how nodes are written, as in POST /query", false, schema{"type": "string", "enum": []any{keysJSON, keysText}}},
+			{"keys", "how nodes are written, as in POST /query", false, schemaOf[keyForm]()},
 		},
 		answer: content{lines, changeSchema()},
-		errors: []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusServiceUnavailable},
+		errors: []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 		serve:  (*handler).changes,
 	}
 }
@@ -54,7 +54,7 @@ type span struct {
 func (h *handler) spanOf(r *http.Request) (s span, err error) {
 	if form := r.FormValue("keys"); form != "" {
 		if err := s.keys.set(form); err != nil {
-			return s, fmt.Errorf("%w: %w", db.ErrInput, err)
+			return s, misunderstood{err}
 		}
 	}
 	err = h.g.View(r.Context(), func(tx *db.Tx) (err error) {
@@ -65,7 +65,7 @@ func (h *handler) spanOf(r *http.Request) (s span, err error) {
 			return err
 		}
 		if s.until < s.since {
-			return fmt.Errorf("%w: until is %d, and must not be less than since, %d", db.ErrInput, s.until, s.since)
+			return misunderstood{fmt.Errorf("until is %d, and must not be less than since, %d", s.until, s.since)}
 		}
 		for _, err := range tx.Changes(s.since) {
 			return err
@@ -83,7 +83,7 @@ func versionOf(r *http.Request, name string, otherwise uint64) (uint64, error) {
 	}
 	v, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s must be a version, a number from 0 on, got %q", db.ErrInput, name, text)
+		return 0, misunderstood{fmt.Errorf("%s must be a version, a number from 0 on, got %q", name, text)}
 	}
 	return v, nil
 }

@@ -92,8 +92,8 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 	return rows, nil
 }
 
-// do sends a request and returns the body of the answer, whose media type must be kind, or the
-// media type of an error.
+// do sends a request and returns the body of the answer, whose media type must be kind, or the error
+// that the answer is.
 func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadCloser, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
@@ -102,11 +102,12 @@ func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadC
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
+	var refused errorLine
 	switch got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); {
-	case got == kind:
+	case answer.StatusCode == http.StatusOK && got == kind:
 		return answer.Body, nil
-	case got == lines:
-		_, err = readRows(answer.Body, nil)
+	case answer.StatusCode != http.StatusOK && got == "application/json" && json.NewDecoder(answer.Body).Decode(&refused) == nil && refused.Error.Text != "":
+		err = refused.Error.unwrap()
 	default:
 		err = fmt.Errorf("status %s, and no answer of kith", answer.Status)
 	}

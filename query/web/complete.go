@@ -22,7 +22,7 @@ const maxCompleted = 1 << 14
 func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 	text := r.FormValue("text")
 	if len(text) > maxCompleted {
-		fail(w, http.StatusBadRequest, fmt.Errorf("%w: a text of %d bytes, want at most %d", db.ErrInput, len(text), maxCompleted))
+		h.fail(w, misunderstood{fmt.Errorf("a text of %d bytes, want at most %d", len(text), maxCompleted)})
 		return
 	}
 	v := h.visitor(r)

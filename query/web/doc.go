@@ -19,6 +19,64 @@
 // A request with "progress": true gets lines of progress before the columns, while a statement such
 // as TRAIN works. After such a line the status is 200, so that a failure is only the last line.
 //
+// # Requests without the language
+//
+// POST /predict, /choose, /reward, /observe, /why, /nodes and /edges take their operands as members
+// of a JSON object, and answer with one. Each is one transaction, and has the limits and rights that
+// a statement has. A member has the same name and meaning in all:
+//
+//	source, target   nodes
+//	relation         of the link; inverse ranks the nodes where its links begin
+//	candidates       a list of nodes, or an object such as {"label": "post"}, {"neighbors": 2},
+//	                 {"ppr": 100} or {"all": true}; via, a list of relations, goes with neighbors
+//	                 and ppr, and within, such as "7d", with neighbors
+//	except           nodes that are no candidates, in the same way
+//	where            conditions on candidates, such as [{"of": "price", "op": "<", "value": 20}]
+//	model            a model or, to predict, a heuristic
+//	time             such as "2026-11-01" or "2026-11-01T10:00:00Z"
+//	reward           of an outcome; insert adds the link of a reward of 1
+//	keys             "text" writes nodes as strings, in the request and in the answer
+//
+// For example
+//
+//	POST /choose   {"source": "ann", "candidates": {"label": "post"}, "places": 10}
+//	               {"decision": 17, "places": [{"place": 1, "target": "p7", ...}, ...], ...}
+//	POST /reward   {"decision": 17, "place": 3, "reward": 1, "examined": "above"}
+//	               {"decision": 17, "places": [{"place": 3, "target": "p2", "new": true, ...}], ...}
+//	POST /observe  {"source": "ann", "target": "p9", "reward": 1, "id": "click 18"}
+//	               {"new": true, "model": "default", "edge_added": false}
+//	POST /nodes    {"nodes": [{"node": "p7", "label": "post", "properties": {"tags": ["red"]}}]}
+//	               {"nodes_added": 1, "edges_added": 0, "changed": 0}
+//	POST /edges    {"edges": [{"source": "ann", "target": "p7", "relation": "likes"}], "create": true}
+//	               {"nodes_added": 0, "edges_added": 1, "changed": 0}
+//
+// A value of a property is true, false, a number, a string, a list of strings, or an object that
+// names its type, because 12 and 12.0 are one number to many programs. With "create": true a node or
+// an edge that exists is an error; otherwise it is changed.
+//
+// # Errors
+//
+// An answer whose status is not 200 is a JSON object {"error": {"kind": ..., "text": ..., ...}}. The
+// statuses are those of all requests, of statements too:
+//
+//	400  a request that is not understood: no JSON, a member that is missing, unknown or of a wrong type
+//	401  a request that needs the token
+//	403  a request that may not be made here: from elsewhere, to a server that only reads, to a file
+//	404  a node, an edge, a relation, a label, a property, a model or a decision that does not exist
+//	405  another method; 404 another path
+//	408  a body that arrives too slowly; 413 one that is too large; 415 one that is no JSON by its type
+//	409  a node, an edge or a model that exists already, and another reward for a place that has one
+//	410  a decision that has expired, and changes that are forgotten
+//	422  a request that cannot be carried out: a statement with a fault, a value that is not accepted
+//	500  a fault of the disk or of kith
+//	503  too many requests, or a closed database; it may be sent again
+//	504  a request that took too long
+//
+// The same reward again, and an observation whose id is known, are no errors: the answer says that
+// they are not new, and nothing has changed.
+//
+// # Parameters and nodes
+//
 // Parameters are a list for ? or an object for $name. A parameter is a number, a string, true,
 // false, null, a list of such values, or {"key": node}. A request that has other members, a member
 // twice, or half of a surrogate pair in a string is refused.
@@ -36,13 +94,14 @@
 // no other script. GET /events sends the figures each second.
 //
 // GET /openapi.json describes the routes that other programs may use. It is derived from the table
-// of routes, as the multiplexer is. The folder examples has a client in Python and one in
-// JavaScript, which run the loop choose, reward, predict.
+// of routes, as the multiplexer is. With ?keys=text it describes requests with "keys": "text", in
+// which a node has one type, a string: make clients of typed languages from that. The folder
+// examples has a client in Python and one in JavaScript, which run the loop choose, reward, predict.
 //
 // # Changes
 //
 // GET /changes?since=V answers with the changes after version V as they become durable, a line of
-// JSON each, for as long as the client reads; see [db.DB.Changes], whose errors it has: status 400
+// JSON each, for as long as the client reads; see [db.DB.Changes], whose errors it has: status 422
 // if the database keeps no changes, 410 for a version that is forgotten, 409 for one to come.
 // Without since it begins with the oldest change that is kept, with until=V it ends with the change
 // of version V, and with keys=text the nodes are strings as in answers of POST /query. An empty
@@ -66,8 +125,8 @@
 // connection broke, the change may have been made. Then a client may send MERGE and REWARD
 // again: they have the same effect twice, and the answer of REWARD says that the reward is not new.
 // DELETE and INSERT fail the second time, CHOOSE makes another decision, which
-// expires, and OBSERVE teaches twice. So a program that must be able to repeat a lesson uses CHOOSE
-// and REWARD in place of OBSERVE.
+// expires, and OBSERVE teaches twice unless it has an id. So a program that must be able to repeat a
+// lesson gives it an id, or uses CHOOSE and REWARD.
 //
 // A program that serves a handler at a Unix socket decides by the mode of the file who may connect;
 // a peer there counts as this machine. kith serve adds the token to requests at its socket.

@@ -79,9 +79,9 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //	GET /openapi.json   a description of the interface
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes,
-// the number of rows; [Client] sends such queries. A faulty statement is refused with status 400
+// the number of rows; [Client] sends such queries. A faulty statement is refused with status 422
 // and the same error that Run returns, a statement that may not run here with 403, a request
-// without the token with 401. A request from a different machine, from a page of a different
+// without the token with 401; the documentation of the package lists the others. A request from a different machine, from a page of a different
 // origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the
 // limits is refused with 503, and may be sent again. A statement is cancelled when its client
 // disconnects.
@@ -147,7 +147,7 @@ func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Sta
 // status returns the HTTP status of an error.
 func (h *handler) status(err error) int {
 	var body *http.MaxBytesError
-	var place *query.Error
+	var statement *query.Error
 	switch {
 	case errors.As(err, &body):
 		return http.StatusRequestEntityTooLarge
@@ -159,14 +159,18 @@ func (h *handler) status(err error) int {
 		return http.StatusForbidden
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
-	case errors.Is(err, db.ErrForgotten):
-		return http.StatusGone
 	case errors.Is(err, db.ErrClosed), errors.Is(err, errBusy):
 		return http.StatusServiceUnavailable
-	case errors.As(err, &place), errors.Is(err, db.ErrInput), errors.Is(err, db.ErrTooLarge):
+	case errors.Is(err, errRequest):
 		return http.StatusBadRequest
-	case errors.Is(err, db.ErrMismatch):
+	case errors.Is(err, db.ErrForgotten), errors.Is(err, db.ErrExpired):
+		return http.StatusGone
+	case errors.Is(err, db.ErrNotFound), errors.Is(err, db.ErrNoModel), errors.Is(err, db.ErrNoDecision):
+		return http.StatusNotFound
+	case errors.Is(err, db.ErrExists), errors.Is(err, db.ErrRewarded), errors.Is(err, db.ErrMismatch):
 		return http.StatusConflict
+	case errors.As(err, &statement), errors.Is(err, db.ErrInput), errors.Is(err, db.ErrTooLarge):
+		return http.StatusUnprocessableEntity
 	}
 	return http.StatusInternalServerError
 }
@@ -182,12 +186,12 @@ func fail(w http.ResponseWriter, status int, err error) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
-	w.Header().Set("Content-Type", lines)
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	writeFault(w, err)
 }
 
-// writeFault writes the line of an error. It ignores an error of writing, because the client has
+// writeFault writes an error on a line. It ignores an error of writing, because the client has
 // gone.
 func writeFault(w http.ResponseWriter, err error) {
 	enc := json.NewEncoder(w)

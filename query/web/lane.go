@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"time"
-
-	"kith/query"
 )
 
 // lane has the limits of the requests that have the token, or of the requests that lack it, so that
@@ -54,13 +52,13 @@ func (h *handler) visitor(r *http.Request) visitor {
 // quick is how long a statement may run before it counts as large.
 const quick = 250 * time.Millisecond
 
-// inTurn calls f, which runs a statement, when it is the turn of the client. A statement that
-// trains, evaluates or asks for the links of many nodes is large, and so is one whose like have
-// taken long; all other statements are small. If a small one takes long, it becomes large, so that
-// the next small one begins.
-func (h *handler) inTurn(ctx context.Context, client string, small, large *turns, c *call, f func() error) error {
-	shape, turns := shapeOf(c.text), small
-	if query.Lasts(c.stmt) || h.costs.of(shape) >= quick {
+// inTurn calls f, which runs a task, when it is the turn of the client. A statement that trains,
+// evaluates or asks for the links of many nodes is large, and so is a task whose like have taken
+// long; all other tasks are small. If a small one takes long, it becomes large, so that the next
+// small one begins.
+func (h *handler) inTurn(ctx context.Context, client string, small, large *turns, t *task, f func() error) error {
+	shape, turns := t.shape, small
+	if t.lasts || h.costs.of(shape) >= quick {
 		turns = large
 	}
 	turn, err := turns.take(ctx, client)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/query"
 	"kith/query/internal/parse"
 )
 
@@ -208,7 +209,7 @@ func TestLongStatementMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			ended <- h.inTurn(t.Context(), "a", h.open.small, h.open.large, &call{text: text, stmt: stmt}, func() error {
+			ended <- h.inTurn(t.Context(), "a", h.open.small, h.open.large, &task{shape: shapeOf(text), lasts: query.Lasts(stmt)}, func() error {
 				begun <- text
 				<-finish
 				return nil

@@ -87,10 +87,10 @@ func inView[T any](ctx context.Context, h *handler, v visitor, f func(context.Co
 func nodeOf(r *http.Request, parameter string) (k db.Key, err error) {
 	text := r.FormValue(parameter)
 	if text == "" {
-		return k, fmt.Errorf("%w: the parameter %s is missing", db.ErrInput, parameter)
+		return k, misunderstood{fmt.Errorf("the parameter %s is missing", parameter)}
 	}
 	if err := k.UnmarshalText([]byte(text)); err != nil {
-		return k, fmt.Errorf("%w: %s: %s", db.ErrInput, parameter, words.Plain(err))
+		return k, misunderstood{fmt.Errorf("%s: %s", parameter, words.Plain(err))}
 	}
 	return k, nil
 }
@@ -106,16 +106,12 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, v any, err error
 	h.look(w, r, "application/json", b.Bytes(), err)
 }
 
-// look answers with a body of a media type, or with an error. An error that something was not found
-// has status 404, because the URL names it.
+// look answers with a body of a media type, or with an error.
 func (h *handler) look(w http.ResponseWriter, r *http.Request, kind string, body []byte, err error) {
 	if err == nil {
 		err = h.visitor(r).reply(w, kind, body)
 	}
-	switch {
-	case errors.Is(err, db.ErrNotFound), errors.Is(err, db.ErrNoModel):
-		fail(w, http.StatusNotFound, err)
-	case err != nil:
+	if err != nil {
 		h.fail(w, err)
 	}
 }

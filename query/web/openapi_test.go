@@ -20,6 +20,7 @@ import (
 // described is a part of the description of the interface.
 type described struct {
 	Paths map[string]map[string]struct { // by path and method
+		OperationID string
 		RequestBody struct{ Content contents }
 		Security    []map[string][]string
 		Parameters  []struct {
@@ -66,7 +67,12 @@ func examples() []example {
 		{route: "POST /query", status: 200, body: `{"statement": "NEIGHBORS OF ?", "parameters": [{"key": "8"}], "keys": "text"}`},
 		{route: "POST /query", status: 200, body: `{"statement": "DESCRIBE NODE ?", "parameters": [{"key": 8}], "keys": null}`},
 		{route: "POST /query", status: 400, body: `{"statement": "NODES", "more": 1}`},
-		{route: "POST /query", status: 400, body: `{"statement": "NODES LABEL"}`},
+		{route: "POST /query", status: 422, body: `{"statement": "NODES LABEL"}`},
+		{route: "POST /query", status: 404, body: `{"statement": "DESCRIBE NODE 'eve'"}`},
+		{route: "POST /query", status: 404, body: `{"statement": "PREDICT LINKS FOR 'ann' USING nope"}`},
+		{route: "POST /query", status: 404, body: `{"statement": "DESCRIBE DECISION 5"}`},
+		{route: "POST /query", status: 409, body: `{"statement": "INSERT NODE 'ann'"}`, with: trusted},
+		{route: "POST /query", status: 410, body: `{"statement": "REWARD 1 = 1"}`, open: expired, with: trusted},
 		{route: "POST /query", status: 400, body: `{"statement": 5}`},
 		{route: "POST /query", status: 200, body: `{"statement": "INSERT NODE 1"}`, with: trusted},
 		{route: "POST /query", status: 401, body: `{"statement": "INSERT NODE 1"}`},
@@ -91,7 +97,7 @@ func examples() []example {
 		{route: "GET /changes", status: 400, url: "?since=now", open: fed},
 		{route: "GET /changes", status: 400, url: "?until=-1", open: fed},
 		{route: "GET /changes", status: 400, url: "?since=2&until=1", open: fed},
-		{route: "GET /changes", status: 400},
+		{route: "GET /changes", status: 422},
 		{route: "GET /changes", status: 409, url: "?since=9", open: fed},
 		{route: "GET /changes", status: 410, url: "?since=0", open: fed},
 		{route: "GET /changes", status: 503, open: fed, with: closed},
@@ -100,6 +106,7 @@ func examples() []example {
 		{route: "GET /metrics", status: 200},
 		{route: "GET /metrics", status: 503, with: closed},
 		{route: "GET /openapi.json", status: 200},
+		{route: "GET /openapi.json", status: 400, url: "?keys=names"},
 		{route: "GET /complete", status: 200, url: "?text=PREDICT+"},
 		{route: "GET /complete", status: 400, url: "?text=" + strings.Repeat("x", 1<<15)},
 		{route: "GET /why", status: 200, url: "?source='ann'&target='dan'"},
@@ -128,8 +135,8 @@ func examples() []example {
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t, web.Options{Token: token}.Handler(dbtest.Friends(t)))
-	d := describe(t, url)
-	all := examples()
+	d := describe(t, url, "")
+	all := append(examples(), verbExamples()...)
 	for path, methods := range d.Paths {
 		for method, operation := range methods {
 			name := strings.ToUpper(method) + " " + path
@@ -163,9 +170,9 @@ func refused(route string, secured bool) []example {
 	return all
 }
 
-func describe(t *testing.T, url string) (d described) {
+func describe(t *testing.T, url, parameters string) (d described) {
 	t.Helper()
-	r, err := http.Get(url + "/openapi.json")
+	r, err := http.Get(url + "/openapi.json" + parameters)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +278,15 @@ func (d *described) fault(s map[string]any, v any) error {
 					break
 				}
 			}
-		case "description", "additionalProperties", "format":
+		case "additionalProperties":
+			of, _ := operand.(map[string]any) // of a map
+			members, _ := v.(map[string]any)
+			for _, x := range members {
+				if of != nil && err == nil {
+					err = d.fault(of, x)
+				}
+			}
+		case "description", "format", "default":
 		default:
 			err = fmt.Errorf("the keyword %s is not known", keyword)
 		}

@@ -57,7 +57,7 @@ func (h *handler) picture(w http.ResponseWriter, r *http.Request, paint func(ctx
 		case r.FormValue("width") == "":
 			width = defaultWidth
 		case err != nil || width < leastWidth || width > mostWidth:
-			return nil, fmt.Errorf("%w: width %q: want an integer from %d to %d", db.ErrInput, r.FormValue("width"), leastWidth, mostWidth)
+			return nil, misunderstood{fmt.Errorf("width %q: want an integer from %d to %d", r.FormValue("width"), leastWidth, mostWidth)}
 		}
 		return paint(ctx, tx, width)
 	})

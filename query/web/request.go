@@ -20,11 +20,16 @@ type request struct {
 	Statement  string     `json:"statement"`
 	Parameters parameters `json:"parameters,omitempty"`
 	Keys       keyForm    `json:"keys,omitempty"`
-	Progress   bool       `json:"progress,omitempty"` // whether lines of progress come first
+	Progress   bool       `json:"progress,omitempty" means:"whether lines of progress come first"`
 }
 
 // parameters are the arguments of a statement as [parse.JSON] returns them.
-type parameters any
+type parameters struct{ tree any }
+
+func (p *parameters) decode(_ keyForm, _ string, tree any) error {
+	p.tree = tree
+	return nil
+}
 
 // keyForm is how nodes are written in an answer, and in the parameters that are marked as nodes.
 type keyForm string
@@ -34,65 +39,7 @@ const (
 	keysText keyForm = "text" // a string, as [db.Key.MarshalText] writes it
 )
 
-// parseRequest decodes a request.
-func parseRequest(body []byte) (q request, err error) {
-	v, err := parse.JSON("", body)
-	if err != nil {
-		return q, err
-	}
-	members, isObject := v.(parse.Object)
-	if !isObject {
-		return q, fmt.Errorf("it must be an object with the member statement, got %s", parse.JSONKind(v))
-	}
-	fields := map[string]func(v any) error{
-		"statement":  func(v any) error { return text("statement", v, &q.Statement) },
-		"parameters": func(v any) error { q.Parameters = v; return nil },
-		"keys":       func(v any) error { return q.Keys.set(v) },
-		"progress":   func(v any) error { return flag("progress", v, &q.Progress) },
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		set, known := fields[name]
-		if !known {
-			return q, unknownMember(name, slices.Sorted(maps.Keys(fields)))
-		}
-		if err := set(members[name]); err != nil {
-			return q, err
-		}
-	}
-	if _, given := members["statement"]; !given {
-		return q, fmt.Errorf("the member statement is missing")
-	}
-	return q, nil
-}
-
-// unknownMember returns the error for a member that a request does not have.
-func unknownMember(name string, accepted []string) error {
-	meant := ""
-	if c := words.Closest(strings.ToLower(name), accepted); c != "" {
-		meant = "; did you mean " + c + "?"
-	}
-	return fmt.Errorf("unknown member %q (accepted: %s)%s", name, strings.Join(accepted, ", "), meant)
-}
-
-// text sets a string to the value of a member.
-func text(name string, v any, to *string) error {
-	s, isString := v.(string)
-	if !isString {
-		return fmt.Errorf("%s must be a string, got %s", name, parse.JSONKind(v))
-	}
-	*to = s
-	return nil
-}
-
-// flag sets a bool to the value of a member.
-func flag(name string, v any, to *bool) error {
-	b, isBool := v.(bool)
-	if !isBool {
-		return fmt.Errorf("%s must be true or false, got %s", name, parse.JSONKind(v))
-	}
-	*to = b
-	return nil
-}
+func (f *keyForm) decode(_ keyForm, _ string, tree any) error { return f.set(tree) }
 
 // set sets a form to the value of a member.
 func (f *keyForm) set(v any) error {
@@ -106,24 +53,16 @@ func (f *keyForm) set(v any) error {
 	return fmt.Errorf("keys must be %q or %q, got %s", keysJSON, keysText, shown(v))
 }
 
-// shown returns a value for a message.
-func shown(v any) string {
-	if _, isObject := v.(parse.Object); isObject {
-		return parse.JSONKind(v)
-	}
-	return words.Value(v)
-}
-
 // arguments returns the arguments of Run.
 func (q *request) arguments() (args []any, err error) {
-	switch p := q.Parameters.(type) {
+	switch p := q.Parameters.tree.(type) {
 	case nil:
 		return nil, nil
 	case []any:
-		return q.list("parameters", p)
+		return q.Keys.list("parameters", p)
 	case parse.Object:
 		for _, name := range slices.Sorted(maps.Keys(p)) {
-			v, err := q.argument("parameters."+name, p[name])
+			v, err := q.Keys.argument("parameters."+name, p[name])
 			if err != nil {
 				return nil, err
 			}
@@ -131,14 +70,14 @@ func (q *request) arguments() (args []any, err error) {
 		}
 		return args, nil
 	}
-	return nil, fmt.Errorf("parameters must be a list for ? or an object for $name, got %s", parse.JSONKind(q.Parameters))
+	return nil, fmt.Errorf("parameters must be a list for ? or an object for $name, got %s", parse.JSONKind(q.Parameters.tree))
 }
 
 // list returns the arguments of a list, which is called name.
-func (q *request) list(name string, list []any) (args []any, err error) {
+func (f keyForm) list(name string, list []any) (args []any, err error) {
 	args = make([]any, len(list))
 	for i, v := range list {
-		if args[i], err = q.argument(fmt.Sprintf("%s[%d]", name, i), v); err != nil {
+		if args[i], err = f.argument(fmt.Sprintf("%s[%d]", name, i), v); err != nil {
 			return nil, err
 		}
 	}
@@ -146,16 +85,16 @@ func (q *request) list(name string, list []any) (args []any, err error) {
 }
 
 // argument returns an argument, which is called name.
-func (q *request) argument(name string, v any) (any, error) {
+func (f keyForm) argument(name string, v any) (any, error) {
 	switch v := v.(type) {
 	case []any:
-		return q.list(name, v)
+		return f.list(name, v)
 	case parse.Object:
 		key, isNode := v["key"]
 		if !isNode || len(v) > 1 {
 			return nil, fmt.Errorf(`%s must be a number, a string, true, false, null, a list of these, or a node as {"key": ...}, got another object`, name)
 		}
-		k, err := q.Keys.node(key)
+		k, err := f.node(key)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s", name, words.Plain(err))
 		}
@@ -203,6 +142,12 @@ func (f keyForm) spell(v any) (any, error) {
 
 // spellAs returns the JSON of a value of type t with nodes in the given form.
 func (f keyForm) spellAs(t reflect.Type, tree any) (any, error) {
+	switch {
+	case t == reflect.TypeFor[jsonValue]():
+		return jsonValue{tree}, nil
+	case t.Kind() == reflect.Interface:
+		return tree, nil
+	}
 	switch v := tree.(type) {
 	case []any:
 		for i := range v {
@@ -213,8 +158,17 @@ func (f keyForm) spellAs(t reflect.Type, tree any) (any, error) {
 		}
 		return v, nil
 	case parse.Object:
-		if t.Kind() == reflect.Pointer {
+		switch t.Kind() {
+		case reflect.Pointer:
 			t = t.Elem()
+		case reflect.Map:
+			for name := range v {
+				var err error
+				if v[name], err = f.spellAs(t.Elem(), v[name]); err != nil {
+					return nil, err
+				}
+			}
+			return v, nil
 		}
 		for _, field := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"time"
 
 	"kith/db"
@@ -15,6 +16,7 @@ import (
 type route struct {
 	method, path string // as in a pattern of http.ServeMux, without wildcards: a node is a parameter of the URL
 	does         string // for the description: what the request does; "" leaves the route out
+	name         string // of the operation, for the description; "" means as the path
 	parameters   []parameter
 	request      schema  // of the JSON body; nil: none
 	answer       content // of status 200
@@ -42,14 +44,15 @@ const lines = "application/jsonl"
 // routes returns the table of routes. It is a function because the description is a route that
 // reads the table.
 func routes() []route {
-	return append(append(pageRoutes(), lookRoutes()...), []route{
+	return slices.Concat(pageRoutes(), lookRoutes(), verbRoutes(), []route{
 		changesRoute(),
 		{
 			method: http.MethodPost, path: "/query", does: "Run a statement.",
 			request: schemaOf[request](), answer: content{lines, lineSchema()},
 			errors: []int{
-				http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-				http.StatusUnsupportedMediaType, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+				http.StatusBadRequest, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusGone,
+				http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+				http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 			},
 			serve: (*handler).query,
 		},
@@ -65,10 +68,11 @@ func routes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/openapi.json", does: "Return this description.",
-			answer: content{"application/json", schema{"type": "object", "required": []string{"openapi", "info", "paths"}}},
-			open:   true, serve: (*handler).describe,
+			parameters: []parameter{{"keys", "text describes requests whose nodes, and the nodes of their answers, are strings, so that a node has one type", false, schemaOf[keyForm]()}},
+			answer:     content{"application/json", schema{"type": "object", "required": []string{"openapi", "info", "paths"}}}, errors: []int{http.StatusBadRequest},
+			open: true, serve: (*handler).describe,
 		},
-	}...)
+	})
 }
 
 // multiplexer returns the handler of all routes. A path that is not clean, such as //query or

@@ -21,18 +21,26 @@ func schemaFor(t reflect.Type) schema {
 	case reflect.TypeFor[parameters]():
 		return schema{"type": []string{"array", "object", "null"}, "description": "a list for ? or an object for $name. A string is a string, " +
 			"so that 7 and \"7\" are different nodes; {\"key\": node} is a node in the form that keys selects"}
+	case reflect.TypeFor[operand]():
+		return schema{"description": "a number, a string, true, false, null, a list of such values, or {\"key\": node}"}
 	case reflect.TypeFor[keyForm]():
-		return schema{"type": []string{"string", "null"}, "enum": []any{keysJSON, keysText, nil}, "description": "how nodes are written: by json, the default, as an " +
-			"integer or a string; by text as a string, which is 7 for the integer, ann for the string and '7', in single quotes, for a string " +
-			"that would be read as another node. Text is for programs whose numbers lose digits of integers above 2^53, as those of JavaScript do"}
-	case reflect.TypeFor[db.Key]():
-		return schema{"type": []string{"string", "integer"}, "description": "a node"}
-	case reflect.TypeFor[time.Time]():
+		return schema{"$ref": "#/components/schemas/keys"}
+	case reflect.TypeFor[db.Key](), reflect.TypeFor[nodeValue]():
+		return schema{"$ref": "#/components/schemas/node"}
+	case reflect.TypeFor[set]():
+		return schema{"anyOf": []schema{schemaOf[[]db.Key](), schemaOf[setMembers]()}}
+	case reflect.TypeFor[property]():
+		return schema{"anyOf": []schema{
+			{"type": []string{"boolean", "number", "string", "null"}}, schemaOf[[]string](), schemaOf[propertyTypes](),
+		}}
+	case reflect.TypeFor[duration]():
+		return schema{"type": "string"}
+	case reflect.TypeFor[instant](), reflect.TypeFor[time.Time]():
 		return schema{"type": "string", "format": "date-time"}
 	}
 	switch t.Kind() {
 	case reflect.Interface:
-		return schema{"type": []string{"string", "integer"}} // of a nodeObject
+		return schema{}
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.String:
@@ -43,6 +51,8 @@ func schemaFor(t reflect.Type) schema {
 		return schemaFor(t.Elem())
 	case reflect.Slice:
 		return schema{"type": []string{"array", "null"}, "items": schemaFor(t.Elem())}
+	case reflect.Map:
+		return schema{"type": "object", "additionalProperties": schemaFor(t.Elem())}
 	case reflect.Struct:
 		properties, required := schema{}, []string{}
 		addFields(t, properties, &required)
@@ -64,12 +74,34 @@ func addFields(t reflect.Type, properties schema, required *[]string) {
 			if name == "" {
 				name = f.Name
 			}
-			properties[name] = schemaFor(f.Type)
+			is := schemaFor(f.Type)
+			if meaning := f.Tag.Get("means"); meaning != "" {
+				is["description"] = meaning
+			}
+			properties[name] = is
 			if options == "" {
 				*required = append(*required, name)
 			}
 		}
 	}
+}
+
+// nodeSchema returns the schema of a node in a form, and keysSchema that of the member keys of a
+// request for it. The form "" stands for either.
+func nodeSchema(form keyForm) schema {
+	if form == keysText {
+		return schema{"type": "string", "description": "a node: 7 is the integer, ann the string, and '7', in single quotes, the string 7"}
+	}
+	return schema{"type": []string{"string", "integer"}, "description": "a node"}
+}
+
+func keysSchema(form keyForm) schema {
+	if form == keysText {
+		return schema{"type": "string", "enum": []any{keysText}, "default": keysText, "description": "nodes are strings in this description"}
+	}
+	return schema{"type": []string{"string", "null"}, "enum": []any{keysJSON, keysText, nil}, "description": "how nodes are written: by json, the default, as an " +
+		"integer or a string; by text as a string, which is 7 for the integer, ann for the string and '7', in single quotes, for a string " +
+		"that would be read as another node. Text is for programs whose numbers lose digits of integers above 2^53, as those of JavaScript do"}
 }
 
 // valueSchema returns the schema of a value of a row; see [jsonValue].

@@ -22,23 +22,40 @@ const (
 	bodyFactor = 32      // memory of a parsed request, relative to its size
 )
 
-// query answers the statement of a request.
-func (h *handler) query(w http.ResponseWriter, r *http.Request) {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+// task is what a request with a body asks for.
+type task struct {
+	shape  string // tasks of one shape take about as long
+	writes bool   // whether it changes the database
+	lasts  bool   // whether it may take minutes
+	tells  bool   // whether its progress is asked for
+	// run returns the answer. An error of the context means that it has changed nothing.
+	run func(context.Context, allowed) ([]byte, error)
+}
+
+// allowed says what a task may do.
+type allowed struct {
+	write bool
+	tell  func(query.Progress) // nil: nobody asks for the progress
+}
+
+// post answers a request with a body: it carries out the task that parse reads from the body. kind
+// is the media type of the answer.
+func (h *handler) post(w http.ResponseWriter, r *http.Request, kind string, parse func(body []byte) (*task, error)) {
+	if got, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(got) != "application/json" {
 		// A page of a foreign site can make a browser send a POST, but not with this Content-Type
 		// without a preflight request.
-		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type must be application/json, got %q", kind))
+		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type must be application/json, got %q", got))
 		return
 	}
 	v := h.visitor(r)
 	told := &teller{w: w, every: h.tellEvery, limit: h.Timeout, at: time.Now()}
-	answer, err := h.answer(w, r, v, told)
+	answer, err := h.answer(w, r, v, parse, told)
 	began := told.end()
 	if deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(h.Timeout)) != nil {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if err == nil {
-		err = v.reply(w, lines, answer)
+		err = v.reply(w, kind, answer)
 	}
 	switch {
 	case err != nil && began:
@@ -63,9 +80,9 @@ func (v visitor) reply(w http.ResponseWriter, kind string, body []byte) error {
 	return nil
 }
 
-// answer reads and runs the statement of a request, and returns the answer. The answer to a
-// statement that writes is small, so that it is never refused.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor, told *teller) ([]byte, error) {
+// answer reads a request, carries out its task and returns the answer. The answer to a task that
+// writes is small, so that it is never refused.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor, parse func([]byte) (*task, error), told *teller) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()
 	held := share{of: v.held, client: v.client}
@@ -74,78 +91,77 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor, told
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	c, err := h.parse(ctx, v, body)
+	t, err := parseInTurn(ctx, v, body, parse)
 	if err != nil {
 		return nil, err
 	}
-	if h.Token != "" && !v.trusted && query.Writes(c.stmt) {
+	if h.Token != "" && !v.trusted && t.writes {
 		return nil, errToken
 	}
-	c.writes = v.trusted
-	if c.tells {
-		c.tell = told.tell
+	may := allowed{write: v.trusted}
+	if t.tells {
+		may.tell = told.tell
 	}
-	if !v.trusted || !query.Lasts(c.stmt) {
-		err = h.inTurn(ctx, v.client, v.small, v.large, c, func() error { return h.run(ctx, c) })
-		return c.answer.Bytes(), h.late(ctx, h.Timeout, err)
+	if !v.trusted || !t.lasts {
+		return h.carryOut(ctx, h.Timeout, v.client, v.small, v.large, t, may)
 	}
 	ctx, cancel = context.WithTimeout(r.Context(), h.LongTimeout)
 	defer cancel()
-	err = h.inTurn(ctx, v.client, h.long, h.long, c, func() error { return h.run(ctx, c) })
-	return c.answer.Bytes(), h.late(ctx, h.LongTimeout, err)
+	return h.carryOut(ctx, h.LongTimeout, v.client, h.long, h.long, t, may)
 }
 
-// call is a statement to run.
-type call struct {
-	text   string
-	stmt   *parse.Statement
-	args   []any
-	keys   keyForm // of the answer
-	writes bool    // whether it may write
-	tells  bool    // whether its progress is asked for
-	tell   func(query.Progress)
-	answer bytes.Buffer
+// carryOut runs a task when it is its turn, and explains the error of a task that ran out of time,
+// which was limit.
+func (h *handler) carryOut(ctx context.Context, limit time.Duration, client string, small, large *turns, t *task, may allowed) (answer []byte, err error) {
+	err = h.inTurn(ctx, client, small, large, t, func() (err error) {
+		answer, err = t.run(ctx, may)
+		return err
+	})
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
+	}
+	return answer, err
 }
 
-// parse parses a request. Like running a statement, that takes a processor, so requests take turns.
-func (h *handler) parse(ctx context.Context, v visitor, body []byte) (*call, error) {
+// parseInTurn parses a request. Like running a task, that takes a processor, so requests take turns.
+func parseInTurn(ctx context.Context, v visitor, body []byte, parse func([]byte) (*task, error)) (*task, error) {
 	turn, err := v.parsing.take(ctx, v.client)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.end()
-	q, err := parseRequest(body)
-	c := &call{text: q.Statement, keys: q.Keys, tells: q.Progress}
-	if err == nil {
-		c.args, err = q.arguments()
-	}
+	return parse(body)
+}
+
+// query answers a statement.
+func (h *handler) query(w http.ResponseWriter, r *http.Request) { h.post(w, r, lines, h.statement) }
+
+// statement returns the task to run the statement of a request.
+func (h *handler) statement(body []byte) (*task, error) {
+	q, err := decodeBody[request](body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
+		return nil, err
 	}
-	c.stmt, err = parse.Parse(q.Statement)
-	return c, err
-}
-
-// late explains an error after a statement ran out of time, which was limit.
-func (h *handler) late(ctx context.Context, limit time.Duration, err error) error {
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
+	args, err := q.arguments()
+	if err != nil {
+		return nil, misunderstood{fmt.Errorf("request: %w", err)}
 	}
-	return err
-}
-
-// run runs a statement and encodes its answer. An error of the context means that the statement has
-// changed nothing.
-func (h *handler) run(ctx context.Context, c *call) error {
-	session := query.Session{DB: h.g, ReadOnly: !c.writes, Confined: true, Progress: c.tell, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
-	rows, err := session.Exec(ctx, c.stmt, c.args...)
-	switch {
-	case err != nil:
-		return err
-	case len(rows.Rows) > h.MaxRows && !query.Writes(c.stmt):
-		return fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
+	stmt, err := parse.Parse(q.Statement)
+	if err != nil {
+		return nil, err
 	}
-	return encode(&c.answer, rows, c.keys)
+	run := func(ctx context.Context, may allowed) ([]byte, error) {
+		session := query.Session{DB: h.g, ReadOnly: !may.write, Confined: true, Progress: may.tell, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
+		rows, err := session.Exec(ctx, stmt, args...)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(rows.Rows) > h.MaxRows && !query.Writes(stmt):
+			return nil, fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
+		}
+		return encode(rows, q.Keys)
+	}
+	return &task{shape: shapeOf(q.Statement), writes: query.Writes(stmt), lasts: query.Lasts(stmt), tells: q.Progress, run: run}, nil
 }
 
 // errSlow is the error of a request whose body takes too long to arrive.
@@ -178,7 +194,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, v visitor, held *
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fmt.Errorf("%w: it must arrive within %v", errSlow, h.BodyTimeout)
 	default:
-		return nil, fmt.Errorf("%w: %w", db.ErrInput, err)
+		return nil, misunderstood{err}
 	}
 	w.Header().Del("Connection") // the body has arrived
 	if len(body) > smallBytes && !held.grow(int64(len(body))*bodyFactor) {
@@ -195,13 +211,14 @@ func deadline(set func(time.Time) error, at time.Time) error {
 	return nil
 }
 
-// encode writes an answer line by line, with nodes in a form.
-func encode(out *bytes.Buffer, r *query.Rows, form keyForm) error {
-	enc := json.NewEncoder(out)
+// encode returns the lines of an answer, with nodes in a form.
+func encode(r *query.Rows, form keyForm) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	keys, isKey := nodeColumns(r)
 	if err := enc.Encode(headLine{r.Columns, keys}); err != nil {
-		return err
+		return nil, err
 	}
 	line := rowLine{make([]jsonValue, len(r.Columns))}
 	for _, row := range r.Rows {
@@ -209,7 +226,7 @@ func encode(out *bytes.Buffer, r *query.Rows, form keyForm) error {
 			if k, ok := v.(db.Key); ok {
 				node, err := form.value(k)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				if v = node; !isKey[i] {
 					v = nodeObject{node}
@@ -218,13 +235,16 @@ func encode(out *bytes.Buffer, r *query.Rows, form keyForm) error {
 			line.Row[i].value = v
 		}
 		if err := enc.Encode(line); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, n := range r.Notes {
 		if err := enc.Encode(noteLine{n}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return enc.Encode(endLine{len(r.Rows)})
+	if err := enc.Encode(endLine{len(r.Rows)}); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }

@@ -67,8 +67,11 @@ func (c jsonValue) MarshalJSON() ([]byte, error) {
 
 // nodeObject is a node among other values.
 type nodeObject struct {
-	Key any `json:"key"`
+	Key nodeValue `json:"key"`
 }
+
+// nodeValue is a node as an integer or a string.
+type nodeValue any
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *jsonValue) UnmarshalJSON(b []byte) error {
