@@ -25,10 +25,12 @@ func newServe() *cobra.Command {
 		Long: `Serve shows a database on a page for browsers of this machine: statements, nodes with
 their neighborhoods and predicted links, models, figures. Over HTTP it answers statements
 that only read: a program in any language sends a POST of JSON and gets lines of JSON, and
-kith shell --attach runs statements as if it had the database open. A program that embeds
-kith serves its own database with web.Handler. GET /openapi.json describes the requests.
-GET /changes sends what commits do as they become durable, if the database keeps changes
-(kith changes --keep).
+kith shell --attach runs statements as if it had the database open. POST /predict, /choose,
+/reward, /observe, /why, /nodes and /edges need no statement: they take and return JSON
+objects. GET /openapi.json describes the requests, and GET /openapi.json?keys=text does so
+for clients that are generated from it. GET /changes sends what commits do as they become
+durable, if the database keeps changes (kith changes --keep). A program that embeds kith
+serves its own database with web.Handler.
 
 With --write, requests that have the token, as Authorization: Bearer TOKEN, may also
 change nodes and edges, choose, reward, observe, and create, train and drop models. No
@@ -37,6 +39,9 @@ request accesses a file. The token is the line of a file that only its owner may
   ` + serve.MakeToken + `
 
 --token-for-reads requires the token for everything that tells of the database.
+
+Pages of other sites get no answer, whatever they send. --allow-origin names one that may
+ask: its scripts may read, and write with the token.
 
 The body of a request must arrive within 5 seconds, a statement ends after 30 (with the
 token, training and evaluating after 10 minutes). Clients take turns, by their addresses;

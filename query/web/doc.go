@@ -122,11 +122,12 @@
 // An answer with status 200 means that the change is durable. An answer with an error means that
 // the statement has changed nothing, also if its time was over. The exceptions are status 500, a
 // fault of the disk or of kith, and an error of kind closed. If there is no answer, because the
-// connection broke, the change may have been made. Then a client may send MERGE and REWARD
-// again: they have the same effect twice, and the answer of REWARD says that the reward is not new.
-// DELETE and INSERT fail the second time, CHOOSE makes another decision, which
-// expires, and OBSERVE teaches twice unless it has an id. So a program that must be able to repeat a
-// lesson gives it an id, or uses CHOOSE and REWARD.
+// connection broke, the change may have been made. Then a client may send MERGE and REWARD, and
+// POST /nodes, /edges and /reward, again: they have the same effect twice, and the answer to a
+// reward says that it is not new. DELETE and INSERT, and POST /nodes and /edges with create, fail
+// the second time, CHOOSE makes another decision, which expires, and OBSERVE teaches twice unless it
+// has an id. So a program that must be able to repeat a lesson gives it an id, or uses CHOOSE and
+// REWARD.
 //
 // A program that serves a handler at a Unix socket decides by the mode of the file who may connect;
 // a peer there counts as this machine. kith serve adds the token to requests at its socket.
@@ -135,7 +136,8 @@
 //
 // Anyone on this machine may read, unless [Options.TokenForReads] is set. Pages of other origins
 // may not: requests with a foreign Host, Origin or Sec-Fetch-Site are refused, whatever their
-// content, and no origin is granted access. [Options] bound the time, the size and the number of
+// content. Only pages of [Options.Origins] are granted access, by CORS: they may read, and write if
+// they send the token. [Options] bound the time, the size and the number of
 // requests, and the memory of what has arrived and of what has not been read. A request beyond them
 // has status 503 and has changed nothing. GET /stats and GET /metrics wait for no statement. The
 // program that serves the handler bounds the time of headers and the number of connections, as kith

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"kith/db"
 )
 
 // errToken is the error of a request without the token, or with another one. It does not say which.
@@ -22,10 +24,11 @@ func (h *handler) admit(r *http.Request, to *route) (status int, err error) {
 	if err := h.authorize(r); err != nil {
 		return http.StatusForbidden, err
 	}
-	if err := foreign(r, to); err != nil {
+	if err := h.foreign(r, to); err != nil {
 		return http.StatusForbidden, err
 	}
-	if given, right := h.token(r); (given || h.TokenForReads) && !right && (to == nil || !to.open) {
+	open := to != nil && to.open || h.isPreflight(r) // a browser sends no token with a preflight request
+	if given, right := h.token(r); (given || h.TokenForReads) && !right && !open {
 		return http.StatusUnauthorized, errToken
 	}
 	if to != nil && to.request == nil && r.ContentLength != 0 {
@@ -69,13 +72,16 @@ func (h *handler) known(host string) bool {
 	return slices.ContainsFunc(h.Hosts, func(known string) bool { return known == "*" || strings.EqualFold(known, name) })
 }
 
-// foreign returns an error for a request from a page with a foreign origin, with any method and
-// content. Following a link of such a page to an open route is allowed, because that page does not
-// see the answer.
-func foreign(r *http.Request, to *route) error {
+// foreign returns an error for a request from a page with a foreign origin that is not in Origins,
+// with any method and content. Following a link of such a page to an open route is allowed, because
+// that page does not see the answer.
+func (h *handler) foreign(r *http.Request, to *route) error {
+	if h.shares(r) {
+		return nil
+	}
 	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) || u.Host == "" {
-			return fmt.Errorf("the origin %q is not this server", origin)
+			return fmt.Errorf("the origin %q is not this server (see Options.Origins)", origin)
 		}
 	}
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
@@ -83,6 +89,52 @@ func foreign(r *http.Request, to *route) error {
 		if site != "same-origin" && site != "none" && !follows {
 			return fmt.Errorf("the request comes from a page that is not of this server (Sec-Fetch-Site: %s)", site)
 		}
+	}
+	return nil
+}
+
+// shares reports whether a request comes from a page whose origin is in Origins.
+func (h *handler) shares(r *http.Request) bool {
+	given := r.Header.Values("Origin")
+	return len(given) == 1 && CheckOrigin(given[0]) == nil &&
+		slices.ContainsFunc(h.Origins, func(known string) bool { return strings.EqualFold(known, given[0]) })
+}
+
+// isPreflight reports whether a request is one by which a browser asks, for a page whose origin is
+// in Origins, whether it may send another one.
+func (h *handler) isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" && h.shares(r)
+}
+
+// share sets the headers that let a page whose origin is in Origins read the answer. Caches must
+// know that the answer depends on the origin.
+func (h *handler) share(header http.Header, r *http.Request) {
+	if len(h.Origins) == 0 {
+		return
+	}
+	header.Add("Vary", "Origin")
+	if h.shares(r) {
+		header.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		header.Set("Access-Control-Expose-Headers", "Retry-After")
+	}
+}
+
+// permit answers a preflight request for a route.
+func permit(w http.ResponseWriter, to *route) {
+	w.Header().Set("Access-Control-Allow-Methods", to.method)
+	w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	w.Header().Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// CheckOrigin returns ErrInput for a text that is no origin as a browser sends it, such as
+// https://app.example or http://localhost:3000. It accepts no wildcard, and not null, which is the
+// origin of many pages.
+func CheckOrigin(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
+		!strings.EqualFold(text, u.Scheme+"://"+u.Host) {
+		return fmt.Errorf("%w: %q is no origin (accepted: http:// or https://, a host and perhaps a port, such as https://app.example)", db.ErrInput, text)
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package web_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"kith/db"
 	"kith/db/dbtest"
 	"kith/query/web"
 )
@@ -179,4 +181,102 @@ func fetch(t testing.TB, url string) (status int, text string) {
 		t.Fatal(err)
 	}
 	return r.StatusCode, string(b)
+}
+
+// A page whose origin is allowed may ask before it sends, read answers and errors, and write with
+// the token. Others are refused, also with a name that looks alike, and so is a name that a foreign
+// site has given this machine.
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	const app = "https://app.example"
+	g := dbtest.Friends(t)
+	h := web.Options{Token: token, TokenForReads: true, Origins: []string{app, "http://localhost:3000"}}.Handler(g)
+	ask := func(method, path, host, origin string, header ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, strings.NewReader(`{"source": "ann"}`))
+		if method != http.MethodPost {
+			r = httptest.NewRequest(method, path, nil)
+		}
+		r.RemoteAddr, r.Host = "127.0.0.1:99", host
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		r.Header.Set("Sec-Fetch-Mode", "cors")
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Add(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	const authorization = "Bearer " + token
+	asking := []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type"}
+	sending := []string{"Content-Type", "application/json", "Authorization", authorization}
+	before := figures(t, g)
+	for _, c := range []struct {
+		name, method, path, host, origin string
+		header                           []string
+		status                           int
+		shared                           bool // the page may read the answer
+	}{
+		{"a preflight request", "OPTIONS", "/choose", "localhost:7331", app, asking, 204, true},
+		{"of another page", "OPTIONS", "/choose", "127.0.0.1:7331", "http://localhost:3000", asking, 204, true},
+		{"for another method", "OPTIONS", "/choose", "localhost:7331", app, []string{"Access-Control-Request-Method", "DELETE"}, 405, true},
+		{"for another path", "OPTIONS", "/nothing", "localhost:7331", app, asking, 404, true},
+		{"for reading", "OPTIONS", "/stats", "localhost:7331", app, []string{"Access-Control-Request-Method", "GET"}, 204, true},
+		{"no preflight request", "OPTIONS", "/choose", "localhost:7331", app, nil, 401, true},
+		{"a request", "POST", "/predict", "localhost:7331", app, sending, 200, true},
+		{"without the token", "POST", "/predict", "localhost:7331", app, sending[:2], 401, true},
+		{"with another token", "POST", "/predict", "localhost:7331", app, []string{"Content-Type", "application/json", "Authorization", "Bearer x"}, 401, true},
+		{"as a form", "POST", "/predict", "localhost:7331", app, []string{"Content-Type", "text/plain", "Authorization", authorization}, 415, true},
+		{"an image", "GET", "/stats", "localhost:7331", "", []string{"Authorization", authorization}, 403, false},
+		{"by another name", "POST", "/predict", "evil.example:7331", app, sending, 403, true},
+		{"a preflight by another name", "OPTIONS", "/choose", "evil.example:7331", app, asking, 403, true},
+		{"another site", "POST", "/predict", "localhost:7331", "https://evil.example", sending, 403, false},
+		{"a preflight of another site", "OPTIONS", "/choose", "localhost:7331", "https://evil.example", asking, 403, false},
+		{"without encryption", "OPTIONS", "/choose", "localhost:7331", "http://app.example", asking, 403, false},
+		{"another port", "OPTIONS", "/choose", "localhost:7331", app + ":444", asking, 403, false},
+		{"a name that ends alike", "OPTIONS", "/choose", "localhost:7331", "https://evil-app.example", asking, 403, false},
+		{"a name that begins alike", "OPTIONS", "/choose", "localhost:7331", app + ".evil.example", asking, 403, false},
+		{"a sandbox", "OPTIONS", "/choose", "localhost:7331", "null", asking, 403, false},
+		{"any", "OPTIONS", "/choose", "localhost:7331", "*", asking, 403, false},
+		{"two origins", "POST", "/predict", "localhost:7331", app, append([]string{"Origin", "https://evil.example"}, sending...), 403, false},
+	} {
+		w := ask(c.method, c.path, c.host, c.origin, c.header...)
+		want := ""
+		if c.shared {
+			want = c.origin
+		}
+		if got := w.Header().Get("Access-Control-Allow-Origin"); w.Code != c.status || got != want || w.Header().Get("Vary") != "Origin" {
+			t.Errorf("%s: status %d, want %d, for %q, want %q: %s", c.name, w.Code, c.status, got, want, w.Body)
+		}
+		if w.Header().Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("%s: credentials are allowed", c.name)
+		}
+		if methods := w.Header().Get("Access-Control-Allow-Methods"); (methods == "") != (c.status != 204) {
+			t.Errorf("%s: methods %q", c.name, methods)
+		}
+	}
+	w := ask("OPTIONS", "/choose", "localhost", app, asking...)
+	if methods, headers := w.Header().Get("Access-Control-Allow-Methods"), w.Header().Get("Access-Control-Allow-Headers"); methods != "POST" || headers != "Authorization, Content-Type" {
+		t.Errorf("methods %q, headers %q", methods, headers)
+	}
+	if after := figures(t, g); after != before {
+		t.Errorf("%s, was %s", after, before)
+	}
+}
+
+// An origin is a scheme, a host and perhaps a port, and never a wildcard.
+func TestCheckOrigin(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{
+		"https://app.example": true, "http://localhost:3000": true, "HTTPS://App.Example": true, "http://[::1]:80": true,
+		"*": false, "": false, "null": false, "app.example": false, "https://": false, "https://app.example/": false, "https://app.example/x": false,
+		"https://*.example": false, "https://user@app.example": false, "https://app.example?x": false, "https://app.example#x": false,
+		"file:///x": false, "https://a b": false, "https://app.example https://b.example": false,
+	} {
+		if err := web.CheckOrigin(text); (err == nil) != ok || err != nil && !errors.Is(err, db.ErrInput) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }

@@ -25,6 +25,10 @@ type Options struct {
 	// addresses; "*" means any. They keep a page of a foreign site from sending requests under
 	// another name through a browser.
 	Hosts []string
+	// Origins are the origins of pages whose scripts may send requests and read the answers, in
+	// addition to the server's own page, such as https://app.example; see [CheckOrigin]. There is
+	// no wildcard. A page that is to write sends the token, as every client.
+	Origins []string
 	// Token allows statements that write, for requests that have it: Authorization: Bearer TOKEN.
 	// It should be at least 32 random characters. "" means that statements only read.
 	Token string
@@ -79,12 +83,13 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //	GET /openapi.json   a description of the interface
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes,
-// the number of rows; [Client] sends such queries. A faulty statement is refused with status 422
-// and the same error that Run returns, a statement that may not run here with 403, a request
-// without the token with 401; the documentation of the package lists the others. A request from a different machine, from a page of a different
-// origin, or addressed to a name that is not in Hosts, is refused with 403. A request beyond the
-// limits is refused with 503, and may be sent again. A statement is cancelled when its client
-// disconnects.
+// the number of rows; [Client] sends such queries. POST /predict, /choose, /reward, /observe, /why,
+// /nodes and /edges need no statement. A faulty statement is refused with status 422 and the same
+// error that Run returns, a statement that may not run here with 403, a request without the token
+// with 401; the documentation of the package lists the others. A request from a different machine,
+// from a page of a different origin, or addressed to a name that is not in Hosts, is refused with
+// 403. A request beyond the limits is refused with 503, and may be sent again. A statement is
+// cancelled when its client disconnects.
 func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexer() }
 
 // handler returns the handler of a database, with the limits of the options or their

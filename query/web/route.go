@@ -85,12 +85,18 @@ func (h *handler) multiplexer() http.Handler {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, q *http.Request) { r.serve(h, w, q) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refused, pattern := mux.Handler(r)
+		wanted, preflight := r, h.isPreflight(r)
+		if preflight {
+			wanted = r.Clone(r.Context())
+			wanted.Method = r.Header.Get("Access-Control-Request-Method")
+		}
+		refused, pattern := mux.Handler(wanted)
 		to := table[pattern]
 		if path.Clean(r.URL.Path) != r.URL.Path {
 			to, refused = nil, http.NotFoundHandler()
 		}
 		harden(w.Header())
+		h.share(w.Header(), r)
 		control := http.NewResponseController(w)
 		if deadline(control.SetWriteDeadline, time.Now().Add(2*h.Timeout)) != nil {
 			return // the client has gone
@@ -103,11 +109,14 @@ func (h *handler) multiplexer() http.Handler {
 				}
 			}()
 		}
-		if status, err := h.admit(r, to); err != nil {
+		switch status, err := h.admit(r, to); {
+		case err != nil:
 			fail(w, status, err)
-		} else if to == nil {
+		case to == nil:
 			refused.ServeHTTP(&refusal{w}, r)
-		} else {
+		case preflight:
+			permit(w, to)
+		default:
 			mux.ServeHTTP(w, r)
 		}
 	})
