@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,6 +44,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"prbench": ma
 func TestScript(t *testing.T) {
 	clitest.Run(t, *update, map[string]clitest.Command{
 		"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "classes": dataSet(writeClasses), "damage": damage, "load": load,
+		"build": build,
 	})
 }
 
@@ -59,6 +61,16 @@ func load(ts *testscript.TestScript, _ bool, args []string) {
 		_, err = g.Load(context.Background(), strings.NewReader(ts.ReadFile(args[1])), db.LoadOptions{})
 	}
 	ts.Check(errors.Join(err, g.Close()))
+}
+
+// build NAME builds the program kith.
+func build(ts *testscript.TestScript, _ bool, args []string) {
+	build := exec.Command("go", "build", "-o", ts.MkAbs(args[0]), "./cmd/kith")
+	build.Dir = filepath.Join("..", "..") // its module
+	out, err := build.CombinedOutput()
+	if err != nil {
+		ts.Fatalf("%v: %s", err, out)
+	}
 }
 
 // damage GLOB OLD NEW replaces text in the first file that matches.

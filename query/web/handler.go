@@ -57,7 +57,7 @@ type Options struct {
 	MaxRunning int
 	// MaxWaiting is how many small, and how many large statements wait for their turn. Clients take
 	// turns; a client is an address, or a network of 64 bits of IPv6. Beyond the limit the client
-	// that has most is refused. 0 means 64.
+	// that has most is refused. 0 means 256.
 	MaxWaiting int
 	// MaxRequests is how many requests may have a body that has not arrived. One more takes the
 	// place of the oldest such request of the client that has most. 0 means
@@ -97,7 +97,7 @@ func (o Options) Handler(g *db.DB) http.Handler { return o.handler(g).multiplexe
 func (o Options) handler(g *db.DB) *handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.LongTimeout = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.LongTimeout, 10*time.Minute)
-	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 64)
+	o.MaxRunning, o.MaxWaiting = cmp.Or(o.MaxRunning, max(runtime.GOMAXPROCS(0)-1, 1)), cmp.Or(o.MaxWaiting, 256)
 	o.MaxRequests, o.MaxBytes = cmp.Or(o.MaxRequests, 512), cmp.Or(o.MaxBytes, 128<<20)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 5*time.Second)
 	h := &handler{Options: o, g: g, open: newLane(o), tokened: newLane(o), long: newTurns(1, o.MaxWaiting), heartbeat: heartbeat, tellEvery: progressEvery}

@@ -19,8 +19,8 @@ func New() *cobra.Command {
 		Short: "Measure a part of kith on your own graphs",
 		Long: `Bench measures a part of kith on graphs that you name, and prints lines as go test
 -bench does, so that benchstat (golang.org/x/perf) compares two runs.`,
-		Example: "  prbench bench load facebook_combined.txt\n  prbench bench predict --edges facebook_combined.txt\n  prbench bench commit\n  prbench bench open social.kith",
-	}, newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict(), newBenchScale())
+		Example: "  prbench bench load facebook_combined.txt\n  prbench bench predict --edges facebook_combined.txt\n  prbench bench commit\n  prbench bench open social.kith\n  prbench bench serve --kith ./kith",
+	}, newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict(), newBenchScale(), newBenchServe())
 }
 
 // benchmark writes the header of a benchmark, then calls f for each graph.
