@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,11 +98,6 @@ type observed struct {
 
 // observe answers POST /observe.
 func observe(ctx context.Context, tx *db.Tx, b *observeBody) (a observed, err error) {
-	for member, k := range map[string]db.Key{"source": b.Source, "target": b.Target} {
-		if err := exists(tx, member, k); err != nil {
-			return a, err
-		}
-	}
 	o := db.ObserveOptions{
 		Source: b.Source, Target: b.Target, Relation: b.Relation, Reward: b.Reward, Model: b.Model, At: b.Time.Time, Insert: b.Insert, ID: b.ID,
 	}
@@ -110,6 +106,9 @@ func observe(ctx context.Context, tx *db.Tx, b *observeBody) (a observed, err er
 	}
 	known, err := tx.Observed(o.ID)
 	if err != nil || known {
+		return a, err
+	}
+	if err := cmp.Or(exists(tx, "source", b.Source), exists(tx, "target", b.Target)); err != nil {
 		return a, err
 	}
 	_, edges := tx.Counts()

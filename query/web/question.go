@@ -180,6 +180,8 @@ type predictBody struct {
 	Properties []string `json:"properties,omitempty" means:"properties of the targets to answer with"`
 }
 
+func (b predictBody) rows() int { return b.Top }
+
 // predicted is the answer of POST /predict.
 type predicted struct {
 	answered

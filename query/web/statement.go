@@ -118,7 +118,7 @@ func (h *handler) carryOut(ctx context.Context, limit time.Duration, client stri
 		return err
 	})
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("the statement, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
+		err = fmt.Errorf("the request, with waiting for its turn, took longer than %v, and has changed nothing: %w", limit, ctx.Err())
 	}
 	return answer, err
 }

@@ -24,6 +24,7 @@ type verb[B asking, A any] struct {
 type asking interface {
 	form() keyForm // how its nodes, and the nodes of the answer, are written
 	shape() string // what tells how long it takes
+	rows() int     // number of links that it asks for
 }
 
 // body is the part that the bodies of all verbs have.
@@ -33,6 +34,7 @@ type body struct {
 
 func (b body) form() keyForm { return b.Keys }
 func (body) shape() string   { return "" }
+func (body) rows() int       { return 0 }
 
 // verbRoutes returns the routes of the verbs.
 func verbRoutes() []route {
@@ -74,21 +76,24 @@ func (v verb[B, A]) route() route {
 			http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 			http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
 		serve: func(h *handler, w http.ResponseWriter, r *http.Request) {
-			h.post(w, r, "application/json", func(text []byte) (*task, error) { return v.task(h.g, text) })
+			h.post(w, r, "application/json", func(text []byte) (*task, error) { return v.task(h, text) })
 		},
 	}
 }
 
 // task returns the task that a request asks for.
-func (v verb[B, A]) task(g *db.DB, text []byte) (*task, error) {
+func (v verb[B, A]) task(h *handler, text []byte) (*task, error) {
 	b, err := decodeBody[B](text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case b.rows() > h.MaxRows:
+		return nil, fmt.Errorf("%w: an answer has at most %d links, and %d are asked for", db.ErrTooLarge, h.MaxRows, b.rows())
 	}
 	run := func(ctx context.Context, may allowed) (answer []byte, err error) {
-		begin := g.View
+		begin := h.g.View
 		if v.writes {
-			if begin = g.Update; !may.write {
+			if begin = h.g.Update; !may.write {
 				return nil, fmt.Errorf("%w: POST %s is refused here, where requests only look at the database", db.ErrReadOnly, v.path)
 			}
 		}

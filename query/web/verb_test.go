@@ -223,6 +223,7 @@ func TestVerbErrors(t *testing.T) {
 		{"/predict", `{"source": "ann", "candidates": {"label": "persn"}}`, 404, "not_found", `no label "persn"`},
 		{"/predict", `{"source": "ann", "where": [{"of": "price", "op": "<", "value": 2}]}`, 404, "not_found", `where[0]: no property "price"`},
 		{"/predict", `{"source": "ann", "where": [{"of": "degree", "op": "~", "value": 2}]}`, 422, "input", `where[0]: degree: operator "~"`},
+		{"/predict", `{"source": "ann", "top": 100001}`, 422, "too_large", "an answer has at most 100000 links, and 100001 are asked for"},
 		{"/choose", `{"source": "ann", "candidates": ["nobody"]}`, 422, "input", "candidates"},
 		{"/choose", `{"source": "ann", "explore": "luck"}`, 422, "input", `explore: `},
 		{"/reward", `{"decision": 1}`, 422, "input", "give reward or rewards, and one of these only"},
@@ -383,6 +384,9 @@ func TestObserveOnce(t *testing.T) {
 		}
 	}
 	asked(t, url, "/observe", 200, strings.Replace(body, "click 17", "click 18", 1))
+	if answer := asked(t, url, "/observe", 200, `{"source": "gone", "target": 0, "reward": 0, "id": "click 17"}`); answer["new"] != false {
+		t.Errorf("of other nodes: %v", answer)
+	}
 	if s, err := g.Stats(); err != nil || s.Edges != 8 || observations(t, g) != 2 {
 		t.Errorf("%d observations, %d edges, %v", observations(t, g), s.Edges, err)
 	}

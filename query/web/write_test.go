@@ -51,6 +51,13 @@ func TestHandlerOfFollower(t *testing.T) {
 			t.Errorf("%s: status %d: %s", text, status, answer)
 		}
 	}
+	for path, body := range map[string]string{
+		"/choose": `{"source": 1, "candidates": {"all": true}}`, "/reward": `{"decision": 1, "reward": 1}`, "/observe": `{"source": 2, "target": 1, "reward": 1}`,
+		"/nodes": `{"nodes": [{"node": 6}]}`, "/edges": `{"edges": [{"source": 1, "target": 6}]}`,
+	} {
+		asked(t, url, path, http.StatusForbidden, body)
+	}
+	asked(t, url, "/predict", http.StatusOK, `{"source": 1}`)
 	if _, err := c.Run(t.Context(), "PREDICT LINKS FOR 1 AMONG ALL USING m"); err != nil || figures(t, h) != before {
 		t.Errorf("%v; figures %s, were %s", err, figures(t, h), before)
 	}
