@@ -111,6 +111,32 @@ func TestMessagesWithoutGo(t *testing.T) {
 		status, _, text := send(t, address, "Bearer "+token, body)
 		check(body, status, text)
 	}
+	for path, bodies := range map[string][]string{
+		"/predict": {
+			`{"source": %s}`, `{"source": "ann", "candidates": %s}`, `{"source": "ann", "candidates": [%s]}`, `{"source": "ann", "candidates": {"label": %s}}`,
+			`{"source": "ann", "candidates": {"neighbors": %s}}`, `{"source": "ann", "candidates": {"near": {"vector": [%s], "nodes": 3}}}`,
+			`{"source": "ann", "except": {"all": %s}}`, `{"source": "ann", "where": %s}`, `{"source": "ann", "where": [{"of": "degree", "op": "<", "value": %s}]}`,
+			`{"source": "ann", "where": [{"of": %s, "op": "=", "value": 1}]}`, `{"source": "ann", "where": [{"of": "node", "op": %s}]}`,
+			`{"source": "ann", "model": %s}`, `{"source": "ann", "relation": %s}`, `{"source": "ann", "time": %s}`, `{"source": "ann", "properties": %s}`,
+			`{"source": "ann", "keys": %s}`,
+		},
+		"/choose":  {`{"source": "ann", "places": %s}`, `{"source": "ann", "explore": %s}`, `{"source": "ann", "gamma": %s}`, `{"source": "ann", "explore": "epsilon_greedy", "epsilon": %s}`, `{"source": "ann", "ttl": %s}`},
+		"/reward":  {`{"decision": %s, "reward": 1}`, `{"decision": 1, "reward": %s}`, `{"decision": 1, "rewards": %s}`, `{"decision": 1, "reward": 1, "examined": %s}`},
+		"/observe": {`{"source": "ann", "target": %s, "reward": 1}`, `{"source": "ann", "target": "bob", "reward": %s}`, `{"source": "ann", "target": "bob", "reward": 1, "id": %s}`},
+		"/why":     {`{"source": "ann", "target": %s}`},
+		"/nodes": {
+			`{"nodes": %s}`, `{"nodes": [%s]}`, `{"nodes": [{"node": %s}]}`, `{"nodes": [{"node": 1, "features": %s}]}`, `{"nodes": [{"node": 1, "properties": {"p": %s}}]}`,
+			`{"nodes": [{"node": 1, "properties": {"q": {"time": %s}}}]}`, `{"nodes": [{"node": 1, "label": %s}]}`,
+		},
+		"/edges": {`{"edges": [{"source": %s, "target": 1}]}`, `{"edges": [{"source": 1, "target": 2, "weight": %s}]}`, `{"edges": [{"source": 1, "target": 2, "relation": %s}]}`},
+	} {
+		for _, body := range bodies {
+			for _, v := range values {
+				status, text := posted(t, address, path, fmt.Sprintf(body, v))
+				check(path+" "+fmt.Sprintf(body, v), status, string(text))
+			}
+		}
+	}
 	for _, v := range []string{"", "'", "'x", "1.5", "99999999999999999999", "\x00", "\xff", "null", "-1"} {
 		v = url.QueryEscape(v)
 		for _, path := range []string{

@@ -128,8 +128,8 @@ func verbExamples() (all []example) {
 	return all
 }
 
-// asked posts a body to a path with the token and returns the answer, which must have a status.
-func asked(t testing.TB, url, path string, status int, body string) (answer map[string]any) {
+// posted posts a body to a path with the token and returns the status and the body of the answer.
+func posted(t testing.TB, url, path, body string) (status int, text []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, strings.NewReader(body))
 	if err != nil {
@@ -137,17 +137,24 @@ func asked(t testing.TB, url, path string, status int, body string) (answer map[
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+token)
-	got, err := http.DefaultClient.Do(r)
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer got.Body.Close()
-	text, err := io.ReadAll(got.Body)
+	defer answer.Body.Close()
+	text, err = io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &answer); err != nil || got.StatusCode != status {
-		t.Fatalf("%s %.300s: %s, want %d: %s %v", path, body, got.Status, status, text, err)
+	return answer.StatusCode, text
+}
+
+// asked is posted for an answer that is an object and must have a status.
+func asked(t testing.TB, url, path string, status int, body string) (answer map[string]any) {
+	t.Helper()
+	got, text := posted(t, url, path, body)
+	if err := json.Unmarshal(text, &answer); err != nil || got != status {
+		t.Fatalf("%s %.300s: status %d, want %d: %s %v", path, body, got, status, text, err)
 	}
 	return answer
 }
