@@ -173,7 +173,7 @@ func RewardPlaces(ctx context.Context, tx *db.Tx, d db.Decision, rewards map[int
 	if err != nil {
 		return nil, err
 	}
-	var all []RewardedPlace
+	all := []RewardedPlace{}
 	for k, p := range after.Places {
 		_, given := rewards[k+1]
 		place := RewardedPlace{Place: k + 1, Target: p.Target, Reward: p.Reward, New: p.Rewarded && !d.Places[k].Rewarded}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,25 @@ func schemaFor(t reflect.Type) schema {
 		return schema{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 	}
 	return schema{"type": "integer"}
+}
+
+// withoutNull changes a schema so that its lists and numbers are never null, and returns it.
+func (s schema) withoutNull() schema {
+	for keyword, operand := range s {
+		switch v := operand.(type) {
+		case schema:
+			v.withoutNull()
+		case []schema:
+			for _, choice := range v {
+				choice.withoutNull()
+			}
+		case []string:
+			if keyword == "type" && (slices.Equal(v, []string{"array", "null"}) || slices.Equal(v, []string{"number", "null"})) {
+				s[keyword] = v[0]
+			}
+		}
+	}
+	return s
 }
 
 // addFields adds the fields of a struct and of the structs that it embeds.

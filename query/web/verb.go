@@ -71,7 +71,8 @@ func verbRoutes() []route {
 // route returns the row of the verb in the table of routes.
 func (v verb[B, A]) route() route {
 	return route{
-		method: http.MethodPost, path: v.path, does: v.does, name: v.name, request: schemaOf[B](), answer: content{"application/json", schemaOf[A]()},
+		method: http.MethodPost, path: v.path, does: v.does, name: v.name, request: schemaOf[B]().withoutNull(),
+		answer: content{"application/json", schemaOf[A]().withoutNull()},
 		errors: append(v.errors,
 			http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 			http.StatusUnprocessableEntity, http.StatusServiceUnavailable),

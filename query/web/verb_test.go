@@ -95,6 +95,7 @@ func verbExamples() (all []example) {
 		{route: "POST /choose", status: 422, body: `{"source": "ann", "places": 51}`},
 		{route: "POST /choose", status: 422, body: `{"source": "ann", "explore": "luck"}`},
 		{route: "POST /reward", status: 200, body: `{"decision": 1, "rewards": [{"place": 1, "reward": 0}, {"place": 3, "reward": 1}], "examined": "all", "insert": true}`, open: decided},
+		{route: "POST /reward", status: 200, body: `{"decision": 1, "rewards": []}`, open: decided},
 		{route: "POST /reward", status: 404, body: `{"decision": 9, "reward": 1}`},
 		{route: "POST /reward", status: 410, body: `{"decision": 1, "reward": 1}`, open: expired},
 		{route: "POST /reward", status: 422, body: `{"decision": 1, "reward": 1}`, open: decided},
