@@ -55,8 +55,9 @@ const quick = 250 * time.Millisecond
 // inTurn calls f, which runs a task, when it is the turn of the client. A statement that trains,
 // evaluates or asks for the links of many nodes is large, and so is a task whose like have taken
 // long; all other tasks are small. If a small one takes long, it becomes large, so that the next
-// small one begins.
-func (h *handler) inTurn(ctx context.Context, client string, small, large *turns, t *task, f func() error) error {
+// small one begins. f may call end when only its commit is left, so that others do not wait for the
+// disk.
+func (h *handler) inTurn(ctx context.Context, client string, small, large *turns, t *task, f func(end func()) error) error {
 	shape, turns := t.shape, small
 	if t.lasts || h.costs.of(shape) >= quick {
 		turns = large
@@ -73,5 +74,5 @@ func (h *handler) inTurn(ctx context.Context, client string, small, large *turns
 	defer stop()
 	began := time.Now()
 	defer func() { h.costs.ended(shape, time.Since(began)) }()
-	return f()
+	return f(turn.end)
 }

@@ -209,7 +209,7 @@ func TestLongStatementMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			ended <- h.inTurn(t.Context(), "a", h.open.small, h.open.large, &task{shape: shapeOf(text), lasts: query.Lasts(stmt)}, func() error {
+			ended <- h.inTurn(t.Context(), "a", h.open.small, h.open.large, &task{shape: shapeOf(text), lasts: query.Lasts(stmt)}, func(func()) error {
 				begun <- text
 				<-finish
 				return nil

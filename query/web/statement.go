@@ -36,6 +36,7 @@ type task struct {
 type allowed struct {
 	write bool
 	tell  func(query.Progress) // nil: nobody asks for the progress
+	end   func()               // ends the turn of the task
 }
 
 // post answers a request with a body: it carries out the task that parse reads from the body. kind
@@ -113,7 +114,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, v visitor, pars
 // carryOut runs a task when it is its turn, and explains the error of a task that ran out of time,
 // which was limit.
 func (h *handler) carryOut(ctx context.Context, limit time.Duration, client string, small, large *turns, t *task, may allowed) (answer []byte, err error) {
-	err = h.inTurn(ctx, client, small, large, t, func() (err error) {
+	err = h.inTurn(ctx, client, small, large, t, func(end func()) (err error) {
+		may.end = end
 		answer, err = t.run(ctx, may)
 		return err
 	})

@@ -113,12 +113,14 @@ func (t *turns) remove(n *turn) bool {
 	return false
 }
 
-// end ends a turn, so that the next one begins.
+// end ends a turn, so that the next one begins, unless it has ended.
 func (n *turn) end() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.in.release()
-	n.in = nil
+	if n.in != nil {
+		n.in.release()
+		n.in = nil
+	}
 }
 
 // release frees the place of a turn.

@@ -103,6 +103,7 @@ func (v verb[B, A]) task(h *handler, text []byte) (*task, error) {
 			if err == nil {
 				answer, err = marshal(a, b.form())
 			}
+			may.end() // others run while the commit is synced
 			return err
 		})
 		return answer, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -331,6 +332,40 @@ func observations(t testing.TB, g *db.DB) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// While a verb waits for the disk, the next request in its lane is answered.
+func TestVerbSyncsAside(t *testing.T) {
+	t.Parallel()
+	var slow atomic.Bool
+	syncing, synced := make(chan bool), make(chan bool)
+	events := db.Events{Sync: func(time.Duration) {
+		if slow.CompareAndSwap(true, false) {
+			syncing <- true
+			<-synced
+		}
+	}}
+	g := dbtest.Reopen(t, filepath.Join(t.TempDir(), "g.kith"), &db.Options{Memory: 64 << 20, Events: events})
+	_, url := serve(t, web.Options{Token: token, MaxRunning: 1}.Handler(g))
+	asked(t, url, "/edges", 200, `{"edges": [{"source": 1, "target": 2}]}`)
+	slow.Store(true)
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		status, text := posted(t, url, "/nodes", `{"nodes": [{"node": 3}]}`)
+		if status != http.StatusOK {
+			t.Errorf("status %d: %s", status, text)
+		}
+	}()
+	<-syncing
+	asked(t, url, "/predict", 200, `{"source": 1}`)
+	select {
+	case <-ended:
+		t.Error("the request was answered before its commit was synced")
+	default:
+	}
+	close(synced)
+	<-ended
 }
 
 // A slate is chosen, rewarded by place and predicted from.
