@@ -170,6 +170,77 @@ func (tx *Tx) decisions() iter.Seq2[*record.Decision, error] {
 	}
 }
 
+// Funnel counts what the decisions of a day by a version of a model showed and what came of it.
+type Funnel struct {
+	Day          time.Time `json:"day"`            // its beginning, in UTC
+	Model        string    `json:"model,omitzero"` // model that scored; "" means the built-in model
+	ModelVersion int       `json:"model_version"`  // 0 if no model learns from the rewards
+	Decisions    int       `json:"decisions"`      // number of decisions
+	Shown        int       `json:"shown"`          // number of their places
+	Rewarded     int       `json:"rewarded"`       // number of places with a reward
+	Clicked      int       `json:"clicked"`        // number of places with a reward above 0
+	Reward       float64   `json:"reward"`         // sum of the rewards
+}
+
+// Funnels counts the decisions that have not expired, by day and by version of a model, the latest day
+// first. days is the number of days, up to the day of the latest decision. A decision belongs to the
+// day on which it was made, also if its reward came later. In an Update the decisions of the
+// transaction do not count.
+func (tx *Tx) Funnels(ctx context.Context, days int) ([]Funnel, error) {
+	if days < 1 {
+		return nil, inputf("%d days: want at least 1", days)
+	}
+	type group struct {
+		day     int64
+		model   string
+		version int
+	}
+	const day = int64(24 * time.Hour)
+	found, latest := map[group]*Funnel{}, int64(math.MinInt64)
+	for d, err := range tx.decisions() {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		g := group{d.Time / day, d.Model, d.Version}
+		if g.day > latest {
+			latest = g.day
+			maps.DeleteFunc(found, func(g group, _ *Funnel) bool { return g.day <= latest-int64(days) })
+		}
+		if g.day <= latest-int64(days) {
+			continue
+		}
+		f := found[g]
+		if f == nil {
+			f = &Funnel{Day: time.Unix(0, g.day*day).UTC(), Model: d.Model, ModelVersion: d.Version}
+			found[g] = f
+		}
+		f.add(d.Places)
+	}
+	funnels := []Funnel{}
+	for _, f := range found {
+		funnels = append(funnels, *f)
+	}
+	slices.SortFunc(funnels, func(a, b Funnel) int {
+		return cmp.Or(b.Day.Compare(a.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(b.ModelVersion, a.ModelVersion))
+	})
+	return funnels, nil
+}
+
+// add counts the places of a decision.
+func (f *Funnel) add(places []record.Place) {
+	f.Decisions++
+	f.Shown += len(places)
+	for _, p := range places {
+		if p.Rewarded {
+			f.Rewarded++
+			f.Reward += p.Reward
+			if p.Reward > 0 {
+				f.Clicked++
+			}
+		}
+	}
+}
+
 // maxDropped is the number of expired decisions that a commit may delete in addition to two per
 // decision that it made or rewarded. A commit may thus delete more than it adds, so expired
 // decisions do not pile up.

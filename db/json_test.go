@@ -25,7 +25,7 @@ import (
 // their JSON, except those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
-		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.Comparison{}, db.Decision{}, db.Place{}, db.Edge{}, db.Common{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.HeldOut{},
+		db.Backup{}, db.CalibrationBin{}, db.Change{}, db.ChangeStats{}, db.Comparison{}, db.Decision{}, db.Place{}, db.Edge{}, db.Common{}, db.Degrees{}, db.DegreeCount{}, db.EdgeChange{}, db.FeatureChange{}, db.Funnel{}, db.HeldOut{},
 		db.Bin{}, db.Evaluation{}, db.Evidence{}, db.Hits{}, db.Result{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Learning{}, db.RewardSpan{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
 		db.LogEvaluation{}, db.ModelChange{}, db.ModelInfo{}, db.Property{}, db.PropertyChange{}, db.Neighborhood{}, db.NeighborhoodNode{}, db.Node{}, db.NodeChange{}, db.Observation{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{}, db.Reason{}, db.Rule{}, db.RuleStep{}, db.Word{},
 		db.Prediction{}, db.Reached{}, db.Reasons{}, db.Relation{}, db.Repairs{}, db.Seed{}, db.Share{}, db.Side{}, db.Standing{}, db.Stats{}, db.Step{}, db.Training{}, db.Variable{}, db.VersionInfo{}, db.Path{},

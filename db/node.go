@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -291,6 +292,30 @@ func (tx *Tx) labelled(label string) (iter.Seq[index.ID], error) {
 	}
 	l, err := labelNumber(v, label)
 	return v.Labelled(l), err
+}
+
+// RandomNodes returns up to n different nodes, drawn uniformly at random: a function of the graph and
+// the seed. Its cost depends on n and not on the size of the graph. It returns fewer than n nodes if
+// there are not many more, or if most nodes were deleted, and at least one if there is any.
+func (tx *Tx) RandomNodes(n int, seed uint64) ([]Node, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	const tries = 16 // for each node
+	v, drawn, nodes := tx.view(), map[index.ID]bool{}, []Node{}
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := 0; i < tries*n && len(nodes) < n && v.Meta.Nodes > 0; i++ {
+		if id := index.ID(random.Uint64N(uint64(v.Meta.Nodes))); v.Live(id) && !drawn[id] {
+			drawn[id], nodes = true, append(nodes, tx.node(id))
+		}
+	}
+	for id := range v.Nodes() {
+		if len(nodes) == 0 && n > 0 {
+			nodes = append(nodes, tx.node(id))
+		}
+		break
+	}
+	return nodes, nil
 }
 
 // NodesBeginning yields the keys of the nodes whose spelling, as [Key.Literal] returns it, begins

@@ -46,6 +46,14 @@ func decisionActions() []action {
 				{name: "reward"},
 			},
 		},
+		{
+			name: "SHOW FUNNEL", access: reads | joins, run: viewing((*run).showFunnel),
+			columns: []column{
+				{"day", "of the decisions, the latest of TOP days first; in UTC"}, {name: "model"}, {name: "model_version"}, {name: "decisions"},
+				{"shown", "places of the decisions"}, {"rewarded", "places with a reward"}, {"clicked", "places with a reward above 0"},
+				{"rate", "clicked, as a share of shown"}, {"reward", "sum of the rewards"},
+			},
+		},
 		{name: "DESCRIBE DECISION", access: reads | joins, columns: named("name", "value"), run: viewing((*run).describeDecision)},
 	}
 }
@@ -245,6 +253,24 @@ func (r *run) showDecisions(s *parse.Statement) {
 	}
 	if n := all - shown; n > 0 {
 		r.rows.note("%s left out; TOP n lists more", words.Count(n, "earlier decision"))
+	}
+}
+
+// shownDays is the number of days that SHOW FUNNEL counts without TOP.
+const shownDays = 30
+
+func (r *run) showFunnel(s *parse.Statement) {
+	days := r.top(parse.Top.Of(s), shownDays)
+	if r.err != nil {
+		return
+	}
+	funnels, err := r.tx.Funnels(r.ctx, days)
+	if r.fail(err) {
+		return
+	}
+	for _, f := range funnels {
+		r.rows.add(r.moment(f.Day), orNil(f.Model), int64(f.ModelVersion), int64(f.Decisions), int64(f.Shown), int64(f.Rewarded), int64(f.Clicked),
+			float64(f.Clicked)/float64(f.Shown), f.Reward)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestLargestNumbers(t *testing.T) {
 		{"SHOW DECISIONS TOP MOST", 5},
 		{"SHOW DECISIONS TOP 4611686018427387904", 5},
 		{"SHOW DECISIONS TOP 2", 2},
+		{"SHOW FUNNEL TOP MOST", 1},
 		{"EVALUATE m ON LOG USING ips WITH (max_reward = 3e38)", 1},
 	} {
 		if rows := run(c.text); len(rows.Rows) != c.rows {

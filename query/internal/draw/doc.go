@@ -11,14 +11,16 @@
 // default-src 'self': it has no style element, no style attribute and no script, only classes and
 // presentation attributes, which every rule of a page's style sheet overrides. Lines and texts have
 // the color of the text around them, so the element fits light and dark pages. These are the
-// classes:
+// classes, with the attributes that [Options.Bare] adds:
 //
 //	picture    the svg element
-//	node       a link around the circle of a node, with its key as JSON in data-key; the href is # and the escaped JSON
+//	node       a link around the circle of a node, with its key as JSON in data-key; the href is # and the escaped JSON;
+//	           data-name is a short text, data-number its place in the neighborhood, and data-label its label if there are several
 //	center     with node: the center
 //	target     with node: the end of a predicted link
-//	edge       a line, and the head of its arrow
-//	predicted  a dashed line
+//	faint      with node: a node that Options.Fades
+//	edge       a line, and the head of its arrow; data-ends are the numbers of its nodes, data-relation is its relation
+//	predicted  a dashed line, with data-ends
 //	label      a text next to a node
 //	legend, axis, grid, tick, series, band, diagonal   parts of legends and charts
 //

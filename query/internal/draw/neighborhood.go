@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"kith/db"
 	"kith/db/words"
@@ -32,6 +33,8 @@ type sketch struct {
 	predicted map[int]db.Link // by target
 	entries   []entry         // the legend
 	foot      float64         // its height
+	bare      bool            // as in the Options
+	fades     func(db.Key) bool
 }
 
 const (
@@ -45,7 +48,10 @@ const (
 
 // newSketch lays a neighborhood out.
 func newSketch(n *db.Neighborhood, o Options) *sketch {
-	s := &sketch{n: n, index: map[db.Key]int{}, predicted: map[int]db.Link{}, directed: map[string]bool{}, drawn: map[[2]int]int{}}
+	s := &sketch{
+		n: n, index: map[db.Key]int{}, predicted: map[int]db.Link{}, directed: map[string]bool{}, drawn: map[[2]int]int{},
+		bare: o.Bare, fades: o.Fades,
+	}
 	s.picture = o.picture(fmt.Sprintf("neighborhood of node %s", short(n.Center.Literal(), 60)), 960, 640)
 	s.picture.links = true
 	for i, node := range n.Nodes {
@@ -64,7 +70,9 @@ func newSketch(n *db.Neighborhood, o Options) *sketch {
 		}
 	}
 	s.measure()
-	s.setLegend()
+	if !s.bare {
+		s.setLegend()
+	}
 	s.at = g.layout()
 	s.fit()
 	return s
@@ -88,9 +96,14 @@ func (s *sketch) measure() {
 			s.labels = append(s.labels, n.Label)
 		}
 	}
+	edges := map[string]int{}
+	for _, e := range s.n.Edges {
+		edges[e.Relation]++
+	}
 	for _, r := range s.n.Relations {
 		s.relations, s.directed[r.Name] = append(s.relations, r.Name), r.Directed
 	}
+	slices.SortStableFunc(s.relations, func(a, b string) int { return edges[b] - edges[a] })
 	slices.Sort(s.labels)
 	if len(s.labels) < 2 {
 		s.labels = nil
@@ -180,17 +193,21 @@ func (s *sketch) draw() *Picture {
 			if share := l.Score / best; share > 0 {
 				width += 3 * min(share, 1)
 			}
-			s.picture.add(Shape{Kind: Line, Points: []Point{from, to}, Color: Accent, Width: width, Opacity: 0.85, Dashed: true, Class: "predicted"})
+			line := Shape{Kind: Line, Points: []Point{from, to}, Color: Accent, Width: width, Opacity: 0.85, Dashed: true, Class: "predicted"}
+			line.Data = s.endsOf(ends[0], ends[1])
+			s.picture.add(line)
 			if s.n.Directed {
-				s.arrow(from, to, "predicted", Accent, 0.85)
+				s.arrow(line, Accent, 0.85)
 			}
 		}
 	}
 	for i := len(s.n.Nodes) - 1; i >= 0; i-- { // the strongest on top
 		s.node(i)
 	}
-	s.label()
-	s.legend()
+	if !s.bare {
+		s.label()
+		s.legend()
+	}
 	return s.picture
 }
 
@@ -225,14 +242,32 @@ func (s *sketch) edge(i, j int, relation string) {
 		from, to = Point{from.X + dx, from.Y + dy}, Point{to.X + dx, to.Y + dy}
 	}
 	s.drawn[pair]++
-	s.picture.add(Shape{Kind: Line, Points: []Point{from, to}, Color: color, Width: 1, Opacity: opacity, Class: "edge"})
+	line := Shape{Kind: Line, Points: []Point{from, to}, Color: color, Width: 1, Opacity: opacity, Class: "edge"}
+	if line.Data = s.endsOf(i, j); s.bare && s.relations != nil {
+		line.Data = append(line.Data, Datum{"relation", relation})
+	}
+	s.picture.add(line)
 	if directed {
-		s.arrow(from, to, "edge", color, opacity+0.2)
+		s.arrow(line, color, opacity+0.2)
 	}
 }
 
-// relationColor returns the color of the i-th relation: the series that labels take last.
-func relationColor(i int) Color { return series(NumSeries - 1 - i%NumSeries) }
+// endsOf returns the attribute of a line between two nodes of a bare picture: their numbers in the
+// order of the neighborhood.
+func (s *sketch) endsOf(i, j int) []Datum {
+	if !s.bare {
+		return nil
+	}
+	return []Datum{{"ends", fmt.Sprintf("%d %d", i, j)}}
+}
+
+// relationColor returns the color of the relation that has the i-th most edges. Labels take the same
+// colors in another order. Grey, the last series, stands for all relations that have no color of
+// their own.
+func relationColor(i int) Color {
+	order := [...]int{3, 2, 1, 0, 4, NumSeries - 1}
+	return series(order[min(i, len(order)-1)])
+}
 
 // between returns the ends of the line between two circles. A line with an arrow ends at the second
 // circle.
@@ -245,9 +280,10 @@ func (s *sketch) between(i, j int, arrow bool) (from, to Point) {
 	return from, to
 }
 
-// arrow adds the head of an arrow.
-func (s *sketch) arrow(from, to Point, class string, c Color, opacity float64) {
+// arrow adds the head of an arrow at the end of a line.
+func (s *sketch) arrow(line Shape, c Color, opacity float64) {
 	const length, width = 6, 2.5
+	from, to := line.Points[0], line.Points[1]
 	dx, dy := to.X-from.X, to.Y-from.Y
 	d := math.Hypot(dx, dy)
 	if d < length {
@@ -255,7 +291,7 @@ func (s *sketch) arrow(from, to Point, class string, c Color, opacity float64) {
 	}
 	dx, dy = dx/d, dy/d
 	back := Point{to.X - length*dx, to.Y - length*dy}
-	s.picture.add(Shape{Kind: Area, Color: c, Opacity: opacity, Class: class, Points: []Point{
+	s.picture.add(Shape{Kind: Area, Color: c, Opacity: opacity, Class: line.Class, Data: line.Data, Points: []Point{
 		to, {back.X - width*dy, back.Y + width*dx}, {back.X + width*dy, back.Y - width*dx},
 	}})
 }
@@ -279,7 +315,16 @@ func (s *sketch) node(i int) {
 		tip += fmt.Sprintf(", predicted link of rank %d with score %.3g", l.Rank, l.Score)
 		shape.Class, shape.Outline, shape.Width = "node target", Accent, 2.5
 	}
+	if s.fades != nil && s.fades(n.Key) {
+		shape.Class += " faint"
+	}
 	shape.Tip = tip
+	if s.bare {
+		shape.Data = []Datum{{"name", short(n.Key.String(), labelRunes)}, {"number", strconv.Itoa(i)}}
+	}
+	if s.bare && s.labels != nil {
+		shape.Data = append(shape.Data, Datum{"label", n.Label})
+	}
 	s.picture.add(shape)
 }
 
@@ -309,7 +354,7 @@ func (s *sketch) setLegend() {
 	if len(s.predicted) > 0 {
 		dash("predicted link, width by score", Accent, 2.5, true)
 	}
-	for i, relation := range s.relations[:min(len(s.relations), NumSeries)] {
+	for i, relation := range s.relations[:min(len(s.relations), NumSeries-1)] {
 		dash(short(cmp.Or(relation, "edge without relation"), 24), relationColor(i), 2, false)
 	}
 	if len(s.relations) == 0 {

@@ -114,6 +114,37 @@ func TestNeighborhoodGolden(t *testing.T) {
 	golden(t, "testdata/neighborhood.svg", Neighborhood(n, Options{Width: 400, Height: 240, Standalone: true}))
 }
 
+// A bare picture leaves labels and legend to the page, and says what they need.
+func TestBareNeighborhood(t *testing.T) {
+	t.Parallel()
+	n := around(3, star(3), 1)
+	n.Nodes[1].Label, n.Nodes[2].Label = "a", `"b"`
+	n.Relations = []db.Relation{{Name: "few"}, {Name: "<many>"}}
+	n.Edges = []db.Edge{
+		{Src: n.Nodes[0].Key, Dst: n.Nodes[1].Key, Relation: "few"},
+		{Src: n.Nodes[0].Key, Dst: n.Nodes[1].Key, Relation: "<many>"}, {Src: n.Nodes[0].Key, Dst: n.Nodes[2].Key, Relation: "<many>"},
+	}
+	fades := n.Nodes[2].Key
+	svg := drawn(t, Neighborhood(n, Options{Bare: true, Fades: func(k db.Key) bool { return k == fades }}))
+	safeInline(t, wellFormed(t, svg))
+	for _, has := range []string{
+		`data-ends="0 1" data-relation="few"`, `data-ends="0 2" data-relation="&lt;many&gt;"`, `class="predicted" data-ends="0 `,
+		`data-number="1" data-label="a"`, `data-label="&#34;b&#34;"`, `class="node faint" `,
+	} {
+		if !strings.Contains(svg, has) {
+			t.Errorf("no %s in\n%s", has, svg)
+		}
+	}
+	for _, lacks := range []string{"<text", "legend"} {
+		if strings.Contains(svg, lacks) {
+			t.Errorf("%s in\n%s", lacks, svg)
+		}
+	}
+	if few, many := strings.Count(svg, colors[relationColor(1)]), strings.Count(svg, colors[relationColor(0)]); few != 1 || many != 2 {
+		t.Errorf("%d edges of few and %d of many have their color", few, many)
+	}
+}
+
 // golden compares a picture with a file, which the flag -update rewrites.
 func golden(t *testing.T, file string, p *Picture) {
 	t.Helper()

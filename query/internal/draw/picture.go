@@ -11,6 +11,9 @@ type Options struct {
 	Width, Height int    // size of the box in units of the picture, about pixels; 0 means 960 by 640, and charts 480 by 300; the least is 120 by 90
 	Seed          uint64 // another seed may give another layout
 	Standalone    bool   // write a file of its own instead of an element of a page
+	Bare          bool   // of a neighborhood: leave out labels and legend, which a page makes from the attributes of nodes and edges
+	// Fades, if it is not nil, reports whether a node of a neighborhood is faint.
+	Fades func(db.Key) bool
 }
 
 // Picture is a list of shapes in a box, which are drawn in order.
@@ -39,7 +42,11 @@ type Shape struct {
 	Class   string  // classes, see the comment of the package
 	Node    *db.Key // of a circle: the node that it stands for
 	Tip     string  // of a circle: text that describes it
+	Data    []Datum // attributes of an edge, or of the link around a circle
 }
+
+// Datum is an attribute data-NAME of an element.
+type Datum struct{ Name, Value string }
 
 // ShapeKind is a kind of shape.
 type ShapeKind uint8

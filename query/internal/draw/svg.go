@@ -65,9 +65,9 @@ func (s *Shape) svg(b *bufio.Writer) {
 	}
 	switch s.Kind {
 	case Line:
-		fmt.Fprintf(b, `<path class="%s" d="M%s"%s/>`+"\n", s.Class, path(s.Points), paint)
+		fmt.Fprintf(b, `<path class="%s"%s d="M%s"%s/>`+"\n", s.Class, s.data(), path(s.Points), paint)
 	case Area:
-		fmt.Fprintf(b, `<path class="%s" d="M%sZ"%s/>`+"\n", s.Class, path(s.Points), paint)
+		fmt.Fprintf(b, `<path class="%s"%s d="M%sZ"%s/>`+"\n", s.Class, s.data(), path(s.Points), paint)
 	case Circle:
 		s.circle(b, paint)
 	case Text:
@@ -95,8 +95,17 @@ func (s *Shape) circle(b *bufio.Writer, paint string) {
 		return
 	}
 	key := keyJSON(*s.Node)
-	fmt.Fprintf(b, `<a class="%s" data-key="%s" href="#%s" aria-label="%s"><title>%s</title>%s</a>`+"\n",
-		s.Class, escape(key), url.PathEscape(key), escape(s.Tip), escape(s.Tip), circle)
+	fmt.Fprintf(b, `<a class="%s" data-key="%s"%s href="#%s" aria-label="%s"><title>%s</title>%s</a>`+"\n",
+		s.Class, escape(key), s.data(), url.PathEscape(key), escape(s.Tip), escape(s.Tip), circle)
+}
+
+// data returns the attributes of the shape's Data.
+func (s *Shape) data() string {
+	var b strings.Builder
+	for _, d := range s.Data {
+		fmt.Fprintf(&b, ` data-%s="%s"`, d.Name, escape(d.Value))
+	}
+	return b.String()
 }
 
 // keyJSON returns the JSON of a key without the characters that XML cannot hold, which JSON can
