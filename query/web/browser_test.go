@@ -73,7 +73,7 @@ func open(t *testing.T, g *db.DB, width, height int, o web.Options) *tab {
 	return openHandler(t, o.Handler(g), width, height)
 }
 
-// openHandler opens the page of a handler.
+// openHandler opens the page of a handler, at the section with the statement box.
 func openHandler(t *testing.T, h http.Handler, width, height int) *tab {
 	t.Helper()
 	path := ""
@@ -112,7 +112,7 @@ func openHandler(t *testing.T, h http.Handler, width, height int) *tab {
 	}
 	call(p, network.Enable, network.EnableParams{})
 	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	p.do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(server.URL), chromedp.WaitVisible(chromedp.CSS("#statement")))
+	p.do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(server.URL+"/#ask"), chromedp.WaitVisible(chromedp.CSS("#statement")))
 	return p
 }
 
@@ -125,12 +125,12 @@ func (p *tab) note(event any) {
 	case *runtime.EventConsoleAPICalled:
 		fault = fmt.Sprintf("console.%s", e.Type)
 	case *log.EventEntryAdded:
-		expected := strings.Contains(e.Entry.URL, "/query") || strings.Contains(e.Entry.URL, "/why") || strings.Contains(e.Entry.URL, "nobody") // statements that fail on purpose
+		expected := strings.Contains(e.Entry.URL, "/query") || strings.Contains(e.Entry.URL, "/why") || strings.Contains(e.Entry.URL, "nobody") || strings.Contains(e.Entry.URL, "prise") // statements that fail on purpose
 		if e.Entry.Level == log.EntryLevelError && !expected {
 			fault = e.Entry.Text + " " + e.Entry.URL
 		}
 	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, p.url+"/") {
+		if !strings.HasPrefix(strings.TrimPrefix(e.Request.URL, "blob:"), p.url+"/") {
 			fault = "request to " + e.Request.URL
 		}
 	}
@@ -196,7 +196,13 @@ func (p *tab) keys(keys string, o ...chromedp.KeyOption) {
 // until waits until an expression in the page is true.
 func (p *tab) until(condition string) {
 	p.Helper()
-	deadline := time.Now().Add(15 * time.Second)
+	p.within(15*time.Second, condition)
+}
+
+// within waits until an expression in the page is true, for some time at most.
+func (p *tab) within(limit time.Duration, condition string) {
+	p.Helper()
+	deadline := time.Now().Add(limit)
 	for !evaluate[bool](p, "Boolean("+condition+")") {
 		if time.Now().After(deadline) {
 			p.Fatalf("%s does not become true; the page shows %q", condition, p.text("main"))

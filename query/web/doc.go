@@ -88,10 +88,14 @@
 //
 // A numerical error that is not known is null, as every value is that is absent.
 //
-// GET / is a page for people: it runs statements, draws a node and its likely links, and shows
-// models and the database. Its files are in the folder page; it needs nothing from other servers.
-// Keys are text there, whatever they hold, and the Content-Security-Policy of every answer allows
-// no other script. GET /events sends the figures each second.
+// GET / is a page for people. It opens on a node, which GET /start chooses, with a picture of the
+// nodes around it, its likely links and the reasons for them; the legend of the picture switches
+// relations off and on, and a filter leaves only targets with some properties. It runs statements,
+// saves them in the browser, and gives their answers as CSV. It shows models, what was shown and
+// clicked by day, and the database; with the token it creates models and trains them. Its files are in
+// the folder page; it needs nothing from other servers. Keys are text there, whatever they hold, and
+// the Content-Security-Policy of every answer allows no other script. GET /events sends the figures
+// each second.
 //
 // GET /openapi.json describes the routes that other programs may use. It is derived from the table
 // of routes, as the multiplexer is. With ?keys=text it describes requests with "keys": "text", in

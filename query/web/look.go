@@ -21,6 +21,8 @@ func lookRoutes() []route {
 	model := parameter{"model", "the model that scores; otherwise the one that answers", false, text}
 	relation := parameter{"relation", "the relation of the links; otherwise all together", false, text}
 	via := parameter{"via", "a relation whose edges are drawn, or several; otherwise all", false, schema{"type": "array", "items": text}}
+	where := parameter{"where", "a condition, as after WHERE, that predicted targets satisfy; other nodes are faint", false, text}
+	bare := parameter{"bare", "true leaves out labels and legend, and gives nodes and edges the attributes to make them", false, schema{"type": "boolean"}}
 	width := parameter{"width", "width of the picture, about pixels", false, schema{"type": "integer"}}
 	picture := content{"image/svg+xml", text}
 	busy := []int{http.StatusBadRequest, http.StatusServiceUnavailable}
@@ -42,7 +44,7 @@ func lookRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
-			parameters: []parameter{node("node", "the node in the center"), relation, via, model, width},
+			parameters: []parameter{node("node", "the node in the center"), relation, via, model, where, bare, width},
 			answer:     picture, errors: errors,
 			serve: (*handler).neighborhood,
 		},

@@ -20,6 +20,7 @@ func pageRoutes() []route {
 	return []route{
 		{method: http.MethodGet, path: "/{$}", open: true, serve: (*handler).page},
 		{method: http.MethodGet, path: "/page/{file}", open: true, serve: (*handler).asset},
+		{method: http.MethodGet, path: "/start", serve: (*handler).start},
 		{method: http.MethodGet, path: "/events", serve: (*handler).events},
 	}
 }

@@ -148,6 +148,7 @@ func TestPageProperties(t *testing.T) {
 	if got := p.text(".properties"); got != "price\n1.5\ntags\n('<b>', 'red')" {
 		t.Errorf("properties: %q", got)
 	}
+	p.click("#filter-summary")
 	p.do(chromedp.Focus(chromedp.CSS("#node-where")))
 	p.keys("price > 2")
 	p.keys(kb.Enter)
@@ -293,7 +294,7 @@ func TestPageSkip(t *testing.T) {
 	if is := evaluate[bool](p, `document.getElementById("main").contains(document.activeElement)`); !is {
 		t.Errorf("the next Tab leads to %q", evaluate[string](p, `document.activeElement.outerHTML`))
 	}
-	if hash := evaluate[string](p, `location.hash`); hash != "" {
+	if hash := evaluate[string](p, `location.hash`); hash != "#ask" {
 		t.Errorf("the address has %q", hash)
 	}
 }
@@ -446,7 +447,7 @@ func TestPageEmpty(t *testing.T) {
 		p.until(`document.querySelector("#section-` + section + ` .empty-title")?.textContent.includes("` + want + `")`)
 	}
 	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "toString"`)) // no section, though every object has it
-	p.until(`!document.getElementById("section-ask").hidden`)
+	p.until(`!document.getElementById("section-node").hidden`)
 }
 
 // quoted returns a text as an expression of JavaScript.

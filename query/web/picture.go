@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"kith/db"
+	"kith/query"
 	"kith/query/internal/draw"
 )
 
@@ -20,6 +21,12 @@ func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		o := db.NeighborhoodOptions{Of: node, Model: r.FormValue("model"), Relation: r.FormValue("relation"), Most: shownNodes(width)}
+		p := draw.Options{Width: width, Height: max(width*9/10, leastWidth), Bare: r.FormValue("bare") == "true"}
+		if where := r.FormValue("where"); where != "" {
+			if p.Fades, err = restrict(ctx, tx, &o.Among, where); err != nil {
+				return nil, err
+			}
+		}
 		var n *db.Neighborhood
 		find := func(tx *db.Tx) (err error) {
 			n, err = tx.Neighborhood(ctx, o)
@@ -34,9 +41,24 @@ func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		err = draw.Neighborhood(n, draw.Options{Width: width, Height: max(width*9/10, leastWidth)}).Write(&b)
+		err = draw.Neighborhood(n, p).Write(&b)
 		return b.Bytes(), err
 	})
+}
+
+// restrict leaves the candidates that satisfy a condition. It returns a function that reports whether
+// a node does not satisfy it. The parts of the condition that are about the links leave out none.
+func restrict(ctx context.Context, tx *db.Tx, among *db.Candidates, where string) (fades func(db.Key) bool, err error) {
+	f, err := query.NewLinkFilter(ctx, tx, where)
+	if err != nil || f.Nodes == nil {
+		return nil, err
+	}
+	*among = among.Where(*f.Nodes)
+	match, err := tx.Select(*f.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	return func(k db.Key) bool { return !match(k) }, nil
 }
 
 // shownNodes returns how many nodes a picture has room for.

@@ -116,22 +116,45 @@ func TestNeighborhoodOfRelations(t *testing.T) {
 	}
 }
 
-// The page predicts the links of a relation, and draws the edges of those that are not switched
-// off.
+// The page predicts the links of a relation, and the legend of the picture switches the edges of each
+// relation off and on, with the nodes that only they lead to.
 func TestPageRelations(t *testing.T) {
 	t.Parallel()
 	p := open(t, social(t), 1200, 800, web.Options{})
 	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='ann'"`))
-	p.until(`document.querySelectorAll("#node-via input").length === 4 && document.querySelector("#picture[aria-busy=false] a.node")`)
-	p.until(`document.getElementById("picture").textContent.includes("follows")`)
-	p.do(chromedp.Evaluate[chromedp.Void](`for (const box of document.querySelectorAll("#node-via input")) if (box.value !== "likes") box.click()`))
-	p.until(`document.querySelector("#picture[aria-busy=false] a.node") && !document.getElementById("picture").textContent.includes("follows")`)
-	p.until(`document.getElementById("picture").textContent.includes("likes")`)
-	likes := chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("#node-via input")].find((box) => box.value === "likes").click()`)
-	p.do(likes)
-	p.until(`document.querySelector("#picture[aria-busy=false]")?.textContent.includes("No edges are drawn") && !document.querySelector("#picture a.node")`)
-	p.do(likes)
-	p.until(`document.querySelector("#picture[aria-busy=false] a.node") && document.getElementById("picture").textContent.includes("likes")`)
+	p.until(`document.querySelectorAll("#picture .legend input").length === 5 && document.querySelector("#picture[aria-busy=false] a.node")`)
+	shown := func(selector string) string {
+		return `[...document.querySelectorAll('#picture ` + selector + `')].filter((e) => getComputedStyle(e).display !== "none").length`
+	}
+	colors := `new Set([...document.querySelectorAll("#picture path.edge")].map((e) => e.getAttribute("stroke")).filter((c) => c)).size`
+	if n := evaluate[int](p, colors); n != 4 {
+		t.Errorf("4 relations have %d colors", n)
+	}
+	edges, nodes := evaluate[int](p, shown("path.edge")), evaluate[int](p, shown("a.node"))
+	click := func(kind string) {
+		t.Helper()
+		p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#picture .legend input[value="` + kind + `"]').click()`))
+	}
+	click("-likes")
+	if now := evaluate[int](p, shown(`path.edge[data-relation="likes"]`)); now != 0 || evaluate[int](p, shown("path.edge")) == 0 {
+		t.Errorf("%d edges of likes are drawn without it", now)
+	}
+	click("predicted")
+	if now := evaluate[int](p, shown("a.node")); now >= nodes {
+		t.Errorf("without likes and predictions %d nodes of %d are drawn", now, nodes)
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='bob'"`)) // what is off stays off
+	p.until(`document.querySelector("#links h2 .key")?.textContent === "bob" && document.querySelector("#picture[aria-busy=false] .center")?.dataset.name === "bob"`)
+	if now := evaluate[int](p, shown(`path.edge[data-relation="likes"]`)); now != 0 {
+		t.Errorf("%d edges of likes are drawn around another node", now)
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "node='ann'"`))
+	p.until(`document.querySelector("#picture[aria-busy=false] .center")?.dataset.name === "ann"`)
+	click("-likes")
+	click("predicted")
+	if now := evaluate[int](p, shown("path.edge")); now != edges || evaluate[int](p, shown("a.node")) != nodes {
+		t.Errorf("%d edges of %d are back", now, edges)
+	}
 	p.do(chromedp.Evaluate[chromedp.Void](`(() => { const choice = document.getElementById("node-relation"); choice.value = "likes"; choice.dispatchEvent(new Event("change")); })()`))
 	p.until(`document.querySelector("#links h2")?.textContent === "Most likely likes links of ann"`)
 	p.until(`[...document.querySelectorAll("#links .link-head a")].every((a) => a.textContent.startsWith("p"))`)

@@ -20,8 +20,12 @@ func (r rect) meetsCircle(center Point, radius float64) bool {
 	return dx*dx+dy*dy < radius*radius
 }
 
-// labelRunes is the maximum length of a label.
-const labelRunes = 20
+// labelRunes is the maximum length of a label, and nameRunes that of a label which a page makes, where
+// there is more room once the reader zooms in.
+const (
+	labelRunes = 20
+	nameRunes  = 32
+)
 
 // label adds the labels of the nodes, the center's first, then the labels of predicted targets and
 // strong nodes. A label that would cover a circle or another label is left out.

@@ -224,12 +224,12 @@ func (s *sketch) bestScore() (best float64) {
 // edge adds an edge between two nodes. Edges of the center are darker. Further edges between the
 // same nodes lie beside it.
 func (s *sketch) edge(i, j int, relation string) {
-	opacity, color, directed := 0.22, Ink, s.n.Directed
+	opacity, width, color, directed := 0.22, 1.0, Ink, s.n.Directed
 	if i == 0 || j == 0 {
 		opacity = 0.45
 	}
 	if k := slices.Index(s.relations, relation); k >= 0 {
-		color, opacity, directed = relationColor(k), opacity+0.3, s.directed[relation]
+		color, opacity, width, directed = relationColor(k), opacity+0.3, 1.4, s.directed[relation]
 	}
 	from, to := s.between(i, j, directed)
 	pair := [2]int{min(i, j), max(i, j)}
@@ -242,7 +242,7 @@ func (s *sketch) edge(i, j int, relation string) {
 		from, to = Point{from.X + dx, from.Y + dy}, Point{to.X + dx, to.Y + dy}
 	}
 	s.drawn[pair]++
-	line := Shape{Kind: Line, Points: []Point{from, to}, Color: color, Width: 1, Opacity: opacity, Class: "edge"}
+	line := Shape{Kind: Line, Points: []Point{from, to}, Color: color, Width: width, Opacity: opacity, Class: "edge"}
 	if line.Data = s.endsOf(i, j); s.bare && s.relations != nil {
 		line.Data = append(line.Data, Datum{"relation", relation})
 	}
@@ -320,7 +320,7 @@ func (s *sketch) node(i int) {
 	}
 	shape.Tip = tip
 	if s.bare {
-		shape.Data = []Datum{{"name", short(n.Key.String(), labelRunes)}, {"number", strconv.Itoa(i)}}
+		shape.Data = []Datum{{"name", short(n.Key.String(), nameRunes)}, {"number", strconv.Itoa(i)}}
 	}
 	if s.bare && s.labels != nil {
 		shape.Data = append(shape.Data, Datum{"label", n.Label})

@@ -20,6 +20,9 @@ export async function unlock() {
   dispatchEvent(new Event("unlock"));
 }
 
+// writable reports whether the server lets statements with its token change the database.
+export const writable = () => "writable" in document.body.dataset;
+
 // locked reports whether the server is to be asked nothing yet.
 export const locked = () => "locked" in document.body.dataset;
 
@@ -70,10 +73,12 @@ export function plain(spelling) {
 export const quoteName = (name) => `"${name.replaceAll('"', '""')}"`;
 
 // run runs a statement. It calls head with the columns and with whether each holds nodes, row with each row as soon as it
-// arrives, and note with each note. It resolves to the number of rows. Aborting signal cancels the statement.
-export async function run(statement, { signal, head = () => {}, row = () => {}, note = () => {} } = {}) {
+// arrives, note with each note and, if it is given, progress with how far the statement is. It resolves to the number of
+// rows. Aborting signal cancels the statement.
+export async function run(statement, { signal, head = () => {}, row = () => {}, note = () => {}, progress } = {}) {
   const json = headers({ "Content-Type": "application/json" });
-  const answer = await fetch("/query", { method: "POST", headers: json, body: JSON.stringify({ statement }), signal });
+  const body = JSON.stringify(progress ? { statement, progress: true } : { statement });
+  const answer = await fetch("/query", { method: "POST", headers: json, body, signal });
   let rows = null;
   await eachLine(answer.body, (text) => {
     const line = parse(text);
@@ -81,6 +86,7 @@ export async function run(statement, { signal, head = () => {}, row = () => {}, 
     if (line.columns) head(line.columns, line.columns.map((name) => (line.keys || []).includes(name)));
     else if (line.row) row(line.row);
     else if (line.note !== undefined) note(line.note);
+    else if (line.progress) progress?.(line.progress);
     else rows = line.rows;
   });
   if (rows === null) throw new Error("the answer breaks off");
@@ -100,12 +106,13 @@ async function eachLine(body, call) {
   if (rest) call(rest);
 }
 
-// select runs a statement and resolves to an object a row, by column. Nodes are spelled.
-export async function select(statement, signal) {
+// select runs a statement and resolves to an object a row, by column. Nodes are spelled. Its notes are added to notes.
+export async function select(statement, signal, notes = []) {
   const rows = [];
   let columns, keys;
   await run(statement, {
     signal,
+    note: (text) => notes.push(text),
     head: (c, k) => ([columns, keys] = [c, k]),
     row: (r) => rows.push(Object.fromEntries(columns.map((name, i) => [name, keys[i] && r[i] !== null ? spell(r[i]) : r[i]]))),
   });

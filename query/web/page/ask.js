@@ -1,32 +1,43 @@
 // The statement box and its answers.
 
-import { byId, element, count, problem } from "./dom.js";
+import { byId, count, element, messageOf, problem } from "./dom.js";
 import { complete, locked, run, select, setToken, unlock, unlocked } from "./api.js";
 import { combobox } from "./combobox.js";
+import { read, write } from "./store.js";
 import { Table } from "./table.js";
 
 const kept = 50; // statements of the history
-const stored = "kith.history";
 
 let running = null; // the controller of the running statement
 
-// readHistory returns the statements that were run, the latest first. Without storage there are none.
-function readHistory() {
-  try {
-    const list = JSON.parse(localStorage.getItem(stored));
-    return Array.isArray(list) ? list.filter((s) => typeof s === "string") : [];
-  } catch {
-    return [];
-  }
-}
+// readHistory returns the statements that were run, the latest first.
+const readHistory = () => read("history").filter((s) => typeof s === "string");
 
 function remember(statement) {
-  const list = [statement, ...readHistory().filter((s) => s !== statement)].slice(0, kept);
-  try {
-    localStorage.setItem(stored, JSON.stringify(list));
-  } catch {
-    // the browser keeps nothing; the page works without a history
-  }
+  write("history", [statement, ...readHistory().filter((s) => s !== statement)].slice(0, kept));
+}
+
+// readSaved returns the statements that were saved, each with its name, in the order of the names.
+const readSaved = () => read("saved").filter((s) => typeof s?.name === "string" && typeof s.statement === "string");
+
+// save replaces the statement that has a name, or deletes it if there is no new one.
+function save(name, statement) {
+  const others = readSaved().filter((s) => s.name !== name);
+  const list = statement ? [...others, { name, statement }].sort((a, b) => a.name.localeCompare(b.name)) : others;
+  showSaved(true, write("saved", list) ? list : null);
+}
+
+// showSaved shows or hides the saved statements. A list of null says that the browser keeps none.
+function showSaved(open, list = readSaved()) {
+  byId("saved").hidden = !open;
+  byId("saved-button").setAttribute("aria-expanded", String(open));
+  if (!open) return;
+  const items = (list ?? []).map(({ name, statement }) => element("li", {},
+    element("button", { type: "button", title: "Run it", onclick: () => { fill(statement); submit(); } }, name),
+    element("code", {}, statement),
+    element("button", { type: "button", "aria-label": `Delete ${name}`, onclick: () => save(name) }, "Delete")));
+  const none = list ? "No statement is saved yet. Saved statements stay in this browser." : "This browser keeps nothing for this page.";
+  byId("saved-list").replaceChildren(...(items.length ? items : [element("li", { class: "hint" }, none)]));
 }
 
 function showHistory(open) {
@@ -41,7 +52,7 @@ function showHistory(open) {
 }
 
 // fill puts a statement into the box.
-function fill(statement) {
+export function fill(statement) {
   const box = byId("statement");
   box.value = statement;
   fit();
@@ -73,7 +84,7 @@ function place(statement, fault) {
 }
 
 function showFault(answer, statement, error) {
-  const parts = [element("p", {}, error.kind === "token" ? "Enter the token of the server at the top of this page." : error.message)];
+  const parts = [element("p", {}, messageOf(error))];
   if (error.line > 0) {
     parts.unshift(caret(statement, error));
     place(statement, error);
@@ -107,6 +118,7 @@ async function answerTo(statement) {
     const took = performance.now() - began;
     status.textContent = `${count(rows, "row")} in ${took < 1000 ? `${took.toFixed(0)} ms` : `${(took / 1000).toFixed(1)} s`}`;
     if (rows === 0) table.element.remove();
+    else table.finish();
   } catch (error) {
     table?.element.remove();
     status.textContent = controller.signal.aborted ? "Stopped" : "";
@@ -176,6 +188,14 @@ export function startAsk() {
   });
   byId("stop").addEventListener("click", () => running?.abort());
   byId("history-button").addEventListener("click", () => showHistory(byId("history").hidden));
+  byId("saved-button").addEventListener("click", () => showSaved(byId("saved").hidden));
+  byId("save-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const name = byId("save-name").value.trim(), statement = byId("statement").value.trim();
+    if (name === "" || statement === "") return;
+    save(name, statement);
+    byId("save-name").value = "";
+  });
   byId("token")?.addEventListener("input", (event) => setToken(event.target.value.trim()));
   byId("token")?.addEventListener("change", (event) => {
     if (locked() && event.target.value.trim() !== "") unlock().catch((error) => byId("answer").replaceChildren(problem(error)));

@@ -38,6 +38,8 @@ function connected(state, text) {
   byId("live-text").textContent = text;
 }
 
+const nothing = ["0", "0 B", "–"]; // values of figures that are not shown
+
 // figures are the figures to show: a name, and a function that returns the value and what it means.
 const figures = [
   ["Nodes", (s) => [number(s.nodes), s.labels.length > 1 ? count(s.labels.length - 1, "label") : "without labels"]],
@@ -62,6 +64,7 @@ function update() {
   const s = latest, c = s.cache;
   for (const [name, figure] of figures) {
     const tile = tiles.get(name), [value, meaning] = figure(s);
+    tile.element.hidden = nothing.includes(value);
     tile.value.textContent = value;
     tile.meaning.textContent = meaning;
   }
@@ -73,7 +76,7 @@ function update() {
   ];
   tiles.get("cache").replaceChildren(...(asked === 0
     ? [element("p", { class: "hint" }, "No question has read PageRank yet.")]
-    : rows.map(([name, n, meaning]) => share(name, n / asked, `${number(n)} ${meaning}`))));
+    : rows.filter(([, n]) => n > 0).map(([name, n, meaning]) => share(name, n / asked, `${number(n)} ${meaning}`))));
 }
 
 // share returns a row with a bar for a share.
@@ -101,7 +104,7 @@ export function showDatabase() {
   const list = figures.map(([name]) => {
     const tile = { value: element("dd", { class: "figure" }, "…"), meaning: element("dd", { class: "hint" }) };
     tiles.set(name, tile);
-    return element("div", { class: "card tile" }, element("dt", {}, name), tile.value, tile.meaning);
+    return (tile.element = element("div", { class: "card tile" }, element("dt", {}, name), tile.value, tile.meaning));
   });
   for (const name of ["cache", "commits"]) tiles.set(name, element("div"));
   const degrees = element("div", { class: "chart", "aria-busy": "true" });

@@ -15,10 +15,12 @@ export function element(tag, properties = {}, ...children) {
 // byId returns the element with an id of the page.
 export const byId = (id) => document.getElementById(id);
 
+// messageOf returns the text of an error for people.
+export const messageOf = (error) =>
+  error.kind === "token" ? "Enter the token of the server at the top of this page." : error.message || String(error);
+
 // problem returns an element that shows an error.
-export function problem(error) {
-  return element("p", { class: "problem", role: "alert" }, error.message || String(error));
-}
+export const problem = (error) => element("p", { class: "problem", role: "alert" }, messageOf(error));
 
 // empty returns an element that says why there is nothing, and what to do.
 export function empty(title, ...hint) {

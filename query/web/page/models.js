@@ -1,8 +1,10 @@
 // Models: their versions, what they learned, and how good they are.
 
 import { byId, date, element, empty, number, picture, problem, size, widthOf } from "./dom.js";
-import { getText, quoteName, run, select } from "./api.js";
+import { getText, quoteName, run, select, writable } from "./api.js";
+import { funnel } from "./funnel.js";
 import { Table } from "./table.js";
+import { creation, training } from "./train.js";
 
 const origins = {
   create: "created", edges: "trained on the edges", refresh: "trained in the background on newer edges",
@@ -57,6 +59,7 @@ function evaluation(model) {
         row: (values) => table.add(values),
         note: (text) => answer.append(element("p", { class: "note" }, text)),
       });
+      table.finish();
     } catch (error) {
       if (mine === measurement) answer.replaceChildren(mine.signal.aborted ? element("p", { class: "status" }, "Stopped") : problem(error));
     }
@@ -68,13 +71,14 @@ function evaluation(model) {
 }
 
 function versionsTable(versions) {
+  const learned = versions.some((v) => v.rounds > 0);
   const rows = versions.map((v) => element("tr", { class: v.deployed ? "deployed" : null },
     element("td", { class: "plain" }, String(v.version), v.deployed ? element("span", { class: "badge" }, "deployed") : null),
     element("td", {}, origins[v.from] ?? "unknown", v.parent ? `, from version ${v.parent}` : ""),
     element("td", { class: "plain" }, v.made ? date(v.made) : "–"),
-    element("td", { class: "numeric" }, number(v.rounds)),
+    learned ? element("td", { class: "numeric" }, number(v.rounds)) : null,
     element("td", { class: "numeric" }, size(v.bytes))));
-  const heads = [["version"], ["how it was made"], ["when"], ["outcomes learned", "numeric"], ["memory", "numeric"]];
+  const heads = [["version"], ["how it was made"], ["when"], ...(learned ? [["outcomes learned", "numeric"]] : []), ["memory", "numeric"]];
   return element("div", { class: "table" }, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Versions" },
     element("table", {}, element("thead", {}, element("tr", {}, heads.map(([name, kind]) => element("th", { scope: "col", class: kind ?? null }, name)))),
       element("tbody", {}, rows))));
@@ -88,7 +92,8 @@ export async function showModels(name) {
     if (models.length === 0) {
       content.replaceChildren(empty("There is no model yet.", "Until there is one, a network trained on other graphs answers, ",
         "by the rules of this graph if it has several relations. ",
-        element("code", {}, "TRAIN MODEL default;"), " in kith shell makes one that knows this graph."));
+        element("code", {}, "TRAIN MODEL default;"), writable() ? " or the form below makes one that knows this graph." : " in kith shell makes one that knows this graph."),
+        writable() ? creation("default") : "", funnel());
       return;
     }
     const model = models.find((m) => m.model === name) ?? models.find((m) => m.answers) ?? models[0];
@@ -102,6 +107,8 @@ export async function showModels(name) {
     content.replaceChildren(
       element("nav", { class: "model-list", "aria-label": "Models" }, tabs),
       element("div", { class: "card" }, element("h2", {}, `Versions of ${model.model}`), versionsTable(versions)),
+      writable() ? element("div", { class: "halves even" }, training(model.model, () => showModels(model.model)), creation("")) : "",
+      funnel(),
       element("div", { class: "halves even" }, charts.map((c) => c.figure)),
       evaluation(model.model));
     charts.forEach((c) => c.load());

@@ -1,11 +1,20 @@
 // A node: its neighborhood and the links that are likely for it.
 
 import { byId, element, empty, number, picture, problem, svg, widthOf } from "./dom.js";
-import { complete, getJSON, getText, plain, quoteName, select, spellJSON } from "./api.js";
+import { complete, getJSON, getText, plain, quoteName, select, spell, spellJSON, writable } from "./api.js";
+import { fill } from "./ask.js";
 import { combobox } from "./combobox.js";
+import { condition, showFilter, startFilter } from "./filter.js";
+import { Drawing } from "./picture.js";
 import { nodeLink } from "./table.js";
 
 let request = null; // the controller of the latest requests
+let latest = ""; // the node that was shown last
+
+// meanings are the parts of a score.
+const meanings = {
+  exploit: "what the model expects", explore: "what trying the link would teach", ppr: "what the walk over the graph adds",
+};
 
 // spelled returns what was typed as statements spell a node: quotes are added to text that is not a number.
 function spelled(typed) {
@@ -25,7 +34,7 @@ async function suggest(typed, signal) {
 // parts returns a bar whose segments are the parts of a score.
 function parts(link, scale) {
   let x = 0;
-  const segments = ["exploit", "explore", "ppr"].map((name) => {
+  const segments = Object.keys(meanings).map((name) => {
     const width = (100 * Math.max(link[name], 0)) / scale;
     x += width;
     return svg("rect", { class: name, x: x - width, width, height: 6 });
@@ -55,12 +64,24 @@ function linkItem(link, source, relation, model, scale) {
       if (!reasons.hidden && !reasons.hasChildNodes()) why(reasons, source, link.target, relation, model);
     },
   }, "Why");
-  const figures = ["exploit", "explore", "ppr"].map((name) => element("span", { class: `part ${name}` }, `${name} ${number(link[name])}`));
+  const figures = partsOf(link).map((name) => element("span", { class: `part ${name}` }, `${name} ${number(link[name])}`));
   return element("li", { class: "link" },
     element("div", { class: "link-head" },
       element("span", { class: "rank" }, String(link.rank)), nodeLink(link.target),
-      element("span", { class: "score", title: "score" }, number(link.score)), button),
-    parts(link, scale), element("p", { class: "because" }, link.because), element("p", { class: "figures" }, figures), reasons);
+      element("span", { class: "score", title: "score" }, link.score ? number(link.score) : "no score"), button),
+    figures.length > 0 ? parts(link, scale) : null, element("p", { class: "because" }, link.because),
+    figures.length > 1 ? element("p", { class: "figures" }, figures) : null, reasons);
+}
+
+// partsOf returns the parts of a score that are not zero.
+const partsOf = (link) => Object.keys(meanings).filter((name) => link[name]);
+
+// meaning says of which parts the scores of some links are.
+function meaning(links) {
+  const used = Object.keys(meanings).filter((name) => links.some((l) => l[name]));
+  if (used.length === 0) return ["Among the nodes around it that it is not linked to. All have the score 0, so the order says nothing."];
+  const said = used.map((name, i) => [i === 0 ? "" : i === used.length - 1 ? " and " : ", ", element("span", { class: `part ${name}` }, name), `, ${meanings[name]}`]);
+  return ["Among the nodes around it that it is not linked to. A score is ", used.length > 1 ? "the sum of " : "", ...said.flat(), "."];
 }
 
 // showProperties lists the label and the properties of a node, if it has any.
@@ -77,8 +98,8 @@ async function showLinks(into, node, relation, model, signal) {
   const of = relation ? ` ${quoteName(relation)}` : "";
   const using = model ? ` USING ${quoteName(model)}` : "";
   try {
-    const condition = byId("node-where").value.trim(), where = condition ? ` WHERE ${condition}` : "";
-    const links = await select(`PREDICT LINKS${of} FOR ${node}${using}${where} TOP 10 RETURN target, rank, score, because, exploit, explore, ppr`, signal);
+    const where = condition() ? ` WHERE ${condition()}` : "", notes = [];
+    const links = await select(`PREDICT LINKS${of} FOR ${node}${using}${where} TOP 10 RETURN target, rank, score, because, exploit, explore, ppr`, signal, notes);
     if (links.length === 0) {
       into.replaceChildren(empty("No link is likely.", where ? "No node that it is not linked to satisfies the condition." : "There is no node around this one that it is not linked to already."));
       return;
@@ -86,54 +107,37 @@ async function showLinks(into, node, relation, model, signal) {
     const scale = Math.max(...links.map((l) => Math.max(l.exploit, 0) + Math.max(l.explore, 0) + Math.max(l.ppr, 0)), 1e-300);
     into.replaceChildren(
       element("h2", {}, relation ? `Most likely ${relation} links of ` : "Most likely links of ", element("span", { class: "key" }, plain(node))),
-      element("p", { class: "hint" }, "Among the nodes around it that it is not linked to. A score has up to three parts: ",
-        element("span", { class: "part exploit" }, "exploit"), " is what the model expects, ",
-        element("span", { class: "part explore" }, "explore"), " what trying the link would teach, ",
-        element("span", { class: "part ppr" }, "ppr"), " what the walk over the graph adds."),
-      element("ol", { class: "links" }, links.map((l) => linkItem(l, node, relation, model, scale))));
+      element("p", { class: "hint" }, meaning(links)),
+      element("ol", { class: "links" }, links.map((l) => linkItem(l, node, relation, model, scale))),
+      ...notes.map((text) => element("p", { class: "note" }, text)));
   } catch (error) {
     if (!signal.aborted) into.replaceChildren(problem(error));
   }
 }
 
 async function showPicture(into, node, relation, model, signal) {
-  const via = shownRelations();
-  if (via === null) {
-    into.replaceChildren(empty("No edges are drawn.", "Every relation is switched off."));
-    into.setAttribute("aria-busy", "false");
-    return;
-  }
   into.setAttribute("aria-busy", "true");
   try {
-    const svg = picture(await getText("/neighborhood", { node, relation, via, model, width: widthOf(into) }, signal));
+    const parameters = { node, relation, model, where: condition(), bare: true, width: widthOf(into) };
+    const svg = picture(await getText("/neighborhood", parameters, signal));
     svg.querySelectorAll("a.node").forEach((a) => a.setAttribute("href", `#node=${encodeURIComponent(spellJSON(a.dataset.key))}`));
-    into.replaceChildren(svg);
+    into.replaceChildren(new Drawing(svg).element);
   } catch (error) {
-    if (!signal.aborted) into.replaceChildren(error.kind === "not_found" ? "" : problem(error)); // the list says what is not found
+    if (!signal.aborted) into.replaceChildren(error.line > 0 || error.kind === "not_found" ? "" : problem(error)); // the list says what is wrong
   }
   if (!signal.aborted) into.setAttribute("aria-busy", "false");
 }
 
-// shownRelations returns the relations whose edges are drawn, an empty list for all, or null for none.
-function shownRelations() {
-  const boxes = [...byId("node-via").querySelectorAll("input")], on = boxes.filter((box) => box.checked);
-  if (on.length === boxes.length) return [];
-  return on.length === 0 ? null : on.map((box) => box.value);
-}
-
-// showRelations lists the relations, if there are several: which links are predicted, and which edges are drawn.
+// showRelations offers to predict the links of one relation, if there are several.
 async function showRelations() {
   const found = await select("SHOW RELATIONS RETURN relation").catch(() => []);
-  const relations = found.map((r) => r.relation ?? ""), choice = byId("node-relation"), via = byId("node-via");
-  if (relations.join("\n") === via.dataset.relations) return;
-  via.dataset.relations = relations.join("\n");
-  choice.hidden = via.hidden = relations.length < 2;
+  const relations = found.map((r) => r.relation ?? ""), choice = byId("node-relation");
+  if (relations.join("\n") === choice.dataset.relations) return;
+  choice.dataset.relations = relations.join("\n");
+  choice.hidden = relations.length < 2;
   const chosen = choice.value, named = relations.filter((r) => r !== "");
   choice.replaceChildren(element("option", { value: "" }, "all relations"),
     ...named.map((r) => element("option", { value: r, selected: r === chosen }, r)));
-  const off = new Set([...via.querySelectorAll("input")].filter((box) => !box.checked).map((box) => box.value));
-  via.replaceChildren(via.firstElementChild, ...relations.map((r) => element("label", {},
-    element("input", { type: "checkbox", value: r, checked: !off.has(r) }), r || "without relation")));
 }
 
 async function showModels() {
@@ -143,24 +147,58 @@ async function showModels() {
   byId("node-model").replaceChildren(element("option", { value: "" }, "answering model"), ...options);
 }
 
-// showNode shows a node, spelled as in statements. Without one, it asks for one.
+// begin shows the node that was shown last, or one that the server begins with.
+async function begin(signal) {
+  let node = latest;
+  if (node === "") {
+    try {
+      const { node: first } = await getJSON("/start", {}, signal);
+      if (first === null) return showStart();
+      node = spell(first);
+    } catch (error) {
+      if (!signal.aborted) byId("links").replaceChildren(problem(error));
+    }
+  }
+  if (!signal.aborted && node !== "") location.replace(`#node=${encodeURIComponent(node)}`);
+}
+
+const example = "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cat', 'ann' -> 'dan', 'dan' -> 'cat', 'cat' -> 'eve'";
+
+// showStart says how a graph gets nodes.
+function showStart() {
+  const insert = element("button", { type: "button", class: "primary", onclick: () => { location.hash = "ask"; fill(example); } }, "Write a first statement");
+  byId("picture").replaceChildren(element("div", { class: "empty" },
+    element("p", { class: "empty-title" }, "The graph has no nodes."),
+    element("p", { class: "hint" }, "A file with two nodes a line becomes a graph by"), element("pre", {}, "kith load g.kith edges.txt"),
+    element("p", { class: "hint" }, "Single edges are added by the statement"), element("pre", {}, example),
+    writable() ? insert : element("p", { class: "hint" }, "in kith shell, or here after kith serve --write.")));
+  byId("links").replaceChildren(empty("No links yet.", "Once there are edges, this page opens on a node, the nodes around it and its most likely next links."));
+}
+
+// showRandom shows a node that the server draws.
+async function showRandom() {
+  const [seed] = crypto.getRandomValues(new Uint32Array(1));
+  try {
+    const { node } = await getJSON("/start", { seed });
+    if (node !== null) location.hash = `#node=${encodeURIComponent(spell(node))}`;
+  } catch (error) {
+    byId("links").replaceChildren(problem(error));
+  }
+}
+
+// showNode shows a node, spelled as in statements. Without one, the server says with which to begin.
 export async function showNode(node) {
   request?.abort();
   request = new AbortController();
-  const signal = request.signal, links = byId("links"), drawing = byId("picture");
-  if (!node) {
-    const [first] = await select("NODES TOP 1", signal).catch(() => []);
-    if (signal.aborted) return;
-    if (first) location.replace(`#node=${encodeURIComponent(first.node)}`);
-    else links.replaceChildren(empty("The graph has no nodes.", "kith load reads edge lists; INSERT EDGES adds single edges."));
-    return;
-  }
-  byId("node-key").value = node;
+  const signal = request.signal;
+  if (!node) return begin(signal);
+  latest = byId("node-key").value = node;
   const model = byId("node-model").value, relation = byId("node-relation").value;
   document.title = `${plain(node)} · kith`;
   showModels();
   showRelations();
-  await Promise.all([showPicture(drawing, node, relation, model, signal), showLinks(links, node, relation, model, signal),
+  showFilter();
+  await Promise.all([showPicture(byId("picture"), node, relation, model, signal), showLinks(byId("links"), node, relation, model, signal),
     showProperties(byId("node-properties"), node, signal)]);
 }
 
@@ -172,7 +210,9 @@ export function startNode() {
     else location.hash = hash;
   };
   combobox(byId("node-key"), byId("node-options"), suggest, show);
-  for (const id of ["node-model", "node-relation", "node-via", "node-where"]) byId(id).addEventListener("change", show);
+  for (const id of ["node-model", "node-relation", "node-where"]) byId(id).addEventListener("change", show);
+  byId("random").addEventListener("click", showRandom);
+  startFilter();
   byId("node-form").addEventListener("submit", (event) => {
     event.preventDefault();
     show();

@@ -1,5 +1,5 @@
-// The page shows one of four sections, which the fragment of its address names: #ask, #node=KEY, #models=NAME, #database.
-// No element has such an id, so that the browser does not scroll there.
+// The page shows one of four sections, which the fragment of its address names: #node=KEY, #ask, #models=NAME, #database.
+// Without a name it is the node that the server begins with. No element has such an id, so that the browser does not scroll there.
 
 import { byId } from "./dom.js";
 import { locked, unlocked } from "./api.js";
@@ -8,12 +8,12 @@ import { showNode, startNode } from "./node.js";
 import { showModels } from "./models.js";
 import { showDatabase, watch } from "./database.js";
 
-const sections = { ask: () => {}, node: showNode, models: showModels, database: showDatabase };
+const sections = { node: showNode, ask: () => {}, models: showModels, database: showDatabase };
 
-// show shows the section that the address names. Before the token was entered that is the one with its field.
+// show shows the section that the address names. Before the token was entered that is the one with statements.
 function show() {
   const [name, argument] = location.hash.slice(1).split("=", 2);
-  const section = Object.hasOwn(sections, name) && !locked() ? name : "ask";
+  const section = locked() ? "ask" : Object.hasOwn(sections, name) ? name : "node";
   document.title = "kith";
   for (const id of Object.keys(sections)) byId(`section-${id}`).hidden = id !== section;
   for (const link of document.querySelectorAll("header nav a")) {
