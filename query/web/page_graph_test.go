@@ -306,11 +306,11 @@ func TestPageCSV(t *testing.T) {
 	p.enter("NEIGHBORS OF 'ann'")
 	p.click("#run")
 	p.until(`document.querySelector(".table-foot")?.hidden === false`)
-	p.script(`URL.createObjectURL = (blob) => { blob.text().then((t) => (window.saved = t)); return "#file"; };
+	p.script(`URL.createObjectURL = (blob) => { blob.text().then((t) => (window.file = t)); return "#file"; };
 		document.querySelector(".table-foot a").addEventListener("click", (e) => e.preventDefault())`)
 	p.click(".table-foot a")
-	p.until(`window.saved`)
-	text := evaluate[string](p, `window.saved`)
+	p.until(`window.file`)
+	text := evaluate[string](p, `window.file`)
 	for _, line := range []string{"source,target,", "ann,bob,1,", `ann,"""><img src=x onerror=alert(1)>",`, "ann,\"line\nbreak\",", `"o'neill & ""co""",`} {
 		if !strings.Contains(text, line) && !strings.Contains(text, strings.TrimPrefix(line, "ann,")) {
 			t.Errorf("no %s in\n%s", line, text)

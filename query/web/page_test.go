@@ -374,10 +374,14 @@ func TestPageKeyboard(t *testing.T) {
 // On a small screen nothing is cut off, in any section.
 func TestPageNarrow(t *testing.T) {
 	t.Parallel()
-	p := open(t, circle(t), 400, 800, web.Options{})
+	p := open(t, circle(t), 400, 800, web.Options{Token: token})
 	p.enter("PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2)")
+	p.click("#saved-button")
+	p.insert("#save-name", "a statement with a long name")
+	p.keys(kb.Enter)
 	p.click("#run")
 	p.until(`document.querySelector("tbody tr")`)
+	p.script(`document.getElementById("filter").open = true`)
 	for _, section := range []string{"ask", "node='ann'", "models", "database"} {
 		p.do(chromedp.Evaluate[chromedp.Void](`location.hash = "` + section + `"`))
 		name, _, _ := strings.Cut(section, "=")
@@ -391,8 +395,8 @@ func TestPageNarrow(t *testing.T) {
 		p.screenshot("narrow-" + name)
 	}
 	p.models()
-	p.click("#models-content .bar button")
-	p.until(`document.querySelector("#models-content .bar + div tbody tr")`)
+	p.click(".evaluation .bar button")
+	p.until(`document.querySelector(".evaluation tbody tr")`)
 	if highest := evaluate[int](p, `Math.max(...[...document.querySelectorAll("#models-content td")].map((td) => td.offsetHeight))`); highest > 120 {
 		t.Errorf("a column is so narrow that a cell is %d pixels high", highest)
 	}

@@ -315,7 +315,7 @@ func (s *sketch) node(i int) {
 		tip += fmt.Sprintf(", predicted link of rank %d with score %.3g", l.Rank, l.Score)
 		shape.Class, shape.Outline, shape.Width = "node target", Accent, 2.5
 	}
-	if s.fades != nil && s.fades(n.Key) {
+	if i > 0 && s.fades != nil && s.fades(n.Key) {
 		shape.Class += " faint"
 	}
 	shape.Tip = tip

@@ -51,7 +51,7 @@ var outcomeForms = []Form{
 		"REWARD 17 PLACE 3 = 1 WITH (examined = above)"},
 	{"SHOW DECISIONS", "list the latest decisions",
 		"SHOW DECISIONS [TOP n]", "SHOW DECISIONS TOP 20"},
-	{"SHOW FUNNEL", "count what was shown and clicked, by day and by model version",
+	{"SHOW FUNNEL", "count what was shown and clicked, by day and version",
 		"SHOW FUNNEL [TOP n]", "SHOW FUNNEL TOP 7"},
 	{"DESCRIBE DECISION", "show all that is known of a decision",
 		"DESCRIBE DECISION n", "DESCRIBE DECISION 17"},

@@ -92,8 +92,8 @@ function curve() {
   const most = Math.max(...commits, 1), now = commits.at(-1) ?? 0;
   const points = commits.map((n, i) => `${(i + remembered - commits.length) * 3},${(58 - (54 * n) / most).toFixed(1)}`);
   tiles.get("commits").replaceChildren(
-    element("p", { class: "figure" }, number(now)),
-    element("p", { class: "hint" }, `The line shows the last two minutes, with at most ${number(Math.max(...commits, 0))} a second.`),
+    element("p", { class: "figure" }, now ? number(now) : "none"),
+    element("p", { class: "hint" }, commits.some((n) => n > 0) ? `The line shows the last two minutes, with at most ${number(Math.max(...commits))} a second.` : "None in the last two minutes."),
     svg("svg", { class: "curve", viewBox: "0 0 360 60", preserveAspectRatio: "none", role: "img", "aria-label": "Commits a second in the last two minutes" },
       svg("line", { class: "track", x1: 0, x2: 360, y1: 58, y2: 58 }), svg("polyline", { points: points.join(" ") })));
 }

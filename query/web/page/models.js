@@ -67,7 +67,7 @@ function evaluation(model) {
   };
   const meanings = offers.map(([name, , meaning]) => element("p", { class: "hint" }, element("strong", {}, name), meaning));
   const buttons = offers.map(([name, statement]) => element("button", { type: "button", title: statement, onclick: () => measure(statement) }, name));
-  return element("div", { class: "card" }, element("h2", {}, "How good is it?"), meanings, element("div", { class: "bar" }, buttons, stop), answer);
+  return element("div", { class: "card evaluation" }, element("h2", {}, "How good is it?"), meanings, element("div", { class: "bar" }, buttons, stop), answer);
 }
 
 function versionsTable(versions) {

@@ -177,10 +177,16 @@ function showStart() {
 
 // showRandom shows a node that the server draws.
 async function showRandom() {
-  const [seed] = crypto.getRandomValues(new Uint32Array(1));
+  const seeds = crypto.getRandomValues(new Uint32Array(4));
   try {
-    const { node } = await getJSON("/start", { seed });
-    if (node !== null) location.hash = `#node=${encodeURIComponent(spell(node))}`;
+    for (const seed of seeds) {
+      const { node } = await getJSON("/start", { seed });
+      if (node === null) return;
+      const hash = `#node=${encodeURIComponent(spell(node))}`;
+      if (hash === location.hash) continue; // it is shown already
+      location.hash = hash;
+      return;
+    }
   } catch (error) {
     byId("links").replaceChildren(problem(error));
   }

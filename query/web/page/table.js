@@ -62,7 +62,7 @@ export class Table {
     for (const row of this.body.rows) this.mark(row);
     this.zeros.hidden = this.empty.length === 0;
     const names = this.empty.map((i) => this.heads[i].textContent).join(", ");
-    this.zeros.textContent = `Show zeros: ${names}`;
+    this.zeros.textContent = `Show empty columns: ${names}`;
   }
 
   // mark marks the cells of a row that belong to columns of zeros.
