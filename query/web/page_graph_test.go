@@ -92,8 +92,7 @@ func TestPageStart(t *testing.T) {
 	p.until(`document.querySelector("#picture[aria-busy=false] .center")`)
 }
 
-// overlaps returns the pairs of labels of the picture that overlap on the screen, and the labels that
-// cover the circle of another node.
+// overlaps is the list of the pairs of labels of the picture that overlap on the screen.
 const overlaps = `(() => {
 	const boxes = [...document.querySelectorAll("#picture .name")].map((e) => [e.textContent, e.getBoundingClientRect()]);
 	const meets = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4;
