@@ -262,7 +262,7 @@ func (b *predictBody) link(ctx context.Context, tx *db.Tx, p db.PredictOptions, 
 		if err != nil {
 			return a, err
 		}
-		a.Because = why.Because(e, r.Source, tx.Stats().Directed)
+		a.Because = why.Because(e, r.Source)
 	}
 	return a, nil
 }
