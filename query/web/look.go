@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"kith/db"
 	"kith/db/words"
@@ -45,7 +46,7 @@ func lookRoutes() []route {
 		{
 			method: http.MethodGet, path: "/neighborhood", does: "Draw a node, the nodes around it and its most likely links.",
 			parameters: []parameter{node("node", "the node in the center"), relation, via, model, where, bare, width},
-			answer:     picture, errors: errors,
+			answer:     picture, errors: append(slices.Clone(errors), http.StatusUnprocessableEntity),
 			serve: (*handler).neighborhood,
 		},
 		{

@@ -116,7 +116,7 @@ func examples() []example {
 		{route: "GET /neighborhood", status: 200, url: "?node='ann'"},
 		{route: "GET /neighborhood", status: 200, url: "?node='ann'&bare=true&where=degree+>+1"},
 		{route: "GET /neighborhood", status: 400, url: "?node='ann'&width=wide"},
-		{route: "GET /neighborhood", status: 400, url: "?node='ann'&where=degree+>"},
+		{route: "GET /neighborhood", status: 422, url: "?node='ann'&where=degree+>"},
 		{route: "GET /neighborhood", status: 404, url: "?node='nobody'"},
 		{route: "GET /neighborhood", status: 503, url: "?node='ann'", with: closed},
 		{route: "GET /chart/degrees", status: 200},
