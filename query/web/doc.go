@@ -157,4 +157,30 @@
 //
 // The token, like everything else, is sent in clear text: for other machines, put a proxy with
 // encryption in front.
+//
+// # Coming from Gorse
+//
+// kith load --format gorse reads what Gorse (github.com/gorse-io/gorse) exports. The user 7 is the
+// node 'user:7', the item 7 is 'item:7', a type of feedback is a relation. These requests do what
+// its REST interface does:
+//
+//	Gorse                                     kith
+//	POST /api/users, /api/items               POST /nodes, with the label user or item and properties
+//	PATCH /api/item/7                         POST /nodes, which leaves other properties as they are
+//	GET /api/item/7                           POST /query, DESCRIBE NODE 'item:7'
+//	POST, PUT /api/feedback                   POST /edges; for what becomes of an answer, /observe
+//	DELETE /api/feedback/like/7/8             POST /query, DELETE EDGES 'user:7' -[like]-> 'item:8'
+//	GET /api/user/7/feedback/like             POST /query, NEIGHBORS OF 'user:7' VIA like
+//	GET /api/recommend/7?n=10                 POST /predict, {"source": "user:7", "relation": "like",
+//	                                          "candidates": {"label": "item"}, "top": 10}
+//	GET /api/recommend/7/food                 the same, where [{"of": "tags", "op": "IN", "value": "food"}]
+//	    &write-back-type=read                 POST /choose, and POST /reward for what was clicked
+//	GET /api/item/7/neighbors                 POST /predict from "item:7" among the label item
+//	POST /api/session/recommend               POST /query, PREDICT LINKS FOR ('item:7', 'item:8')
+//	GET /api/popular                          POST /predict, with the model preferential_attachment
+//	DELETE /api/user/7                        POST /query, ERASE NODE 'user:7'
+//
+// Positive feedback is a relation that is predicted, and read feedback one that is left out, as in
+// EXCEPT NEIGHBORS VIA read WITHIN '30d'. Gorse recomputes its recommendations from time to time;
+// here an edge counts in the next answer.
 package web
