@@ -113,16 +113,18 @@ func (b *Batch) ID(k Key) (ID, bool) {
 // lookup returns the id of a key, and whether it has one. The dictionary may contain keys of
 // versions later than the one the batch began on.
 func (b *Batch) lookup(k Key) (ID, bool) {
-	if id, ok := b.pending[k]; ok {
+	if id, ok := b.pending[k]; ok && !b.now.erased.At(id) {
 		return id, true
 	}
-	id, ok := b.now.dict.id(k)
-	return id, ok && int64(id) < b.now.Meta.Nodes-int64(len(b.record.keys))
+	return b.now.lookup(k, b.firstNew())
 }
+
+// firstNew returns the number of ids that were assigned before the batch.
+func (b *Batch) firstNew() int { return int(b.now.Meta.Nodes) - len(b.record.keys) }
 
 // Key returns the key of a node of the batch.
 func (b *Batch) Key(id ID) Key {
-	if n := int(b.now.Meta.Nodes) - len(b.record.keys); int(id) >= n {
+	if n := b.firstNew(); int(id) >= n && !b.now.erased.At(id) {
 		return b.record.keys[int(id)-n]
 	}
 	return b.now.Key(id)
@@ -147,12 +149,17 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 		b.setNode(id, node{})
 		return id, true, nil
 	}
-	id = ID(b.now.Meta.Nodes)
+	return b.addKey(k), true, nil
+}
+
+// addKey assigns the next id to a key that has none.
+func (b *Batch) addKey(k Key) ID {
+	id := ID(b.now.Meta.Nodes)
 	b.now.Meta.Nodes++
 	b.record.keys = append(b.record.keys, k)
 	b.pending[k] = id
 	b.edit.Grow(int(b.now.Meta.Nodes))
-	return id, true, nil
+	return id
 }
 
 // SetLabel sets the label of the node id to the label with this name, "" for none. It returns an
@@ -280,6 +287,28 @@ func (b *Batch) DeleteNode(id ID) error {
 	return nil
 }
 
+// Known returns the id of a key, also while its node is deleted, and whether it has one.
+func (b *Batch) Known(k Key) (ID, bool) { return b.lookup(k) }
+
+// Erase removes a node as DeleteNode does, and its key: the id keeps a key that says nothing, and
+// the key gets another id when it is added again. The node may be deleted already. What names the
+// node is removed from other records by [Snapshot.Scrub].
+func (b *Batch) Erase(id ID) error {
+	if b.now.Live(id) {
+		if err := b.DeleteNode(id); err != nil {
+			return err
+		}
+	}
+	b.setErased(id)
+	return nil
+}
+
+func (b *Batch) setErased(id ID) {
+	b.record.erased = append(b.record.erased, id)
+	b.now.erased.Set(b.by, id, true)
+	b.now.Meta.Erased++
+}
+
 func (b *Batch) setNode(id ID, n node) {
 	old := b.now.nodes.at(id)
 	b.record.nodes = append(b.record.nodes, nodeChange{id: id, node: n, old: old})
@@ -324,6 +353,7 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	b.mergeEdges()
 	b.record.values = mergeRepeats(b.record.values, func(c *valueChange) [2]ID { return [2]ID{c.id, ID(c.property)} },
 		func(c, later *valueChange) { c.value = later.value })
+	slices.Sort(b.record.erased)
 	sum, bytes := b.sum, b.observationBytes
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
@@ -354,6 +384,12 @@ func (b *Batch) Write(w Writer, c Commit) error {
 	if m.KeepBytes > 0 {
 		change = b.change(c.Decisions)
 		change.Bytes, change.Variables = bytes, variables
+	}
+	if c.Sum != nil {
+		if change != nil {
+			change.Scrubbed = &Scrubbed{Before: *c.Sum, After: sum}
+		}
+		sum = *c.Sum
 	}
 	if err := m.record(w, &c, sum, change); err != nil {
 		return err
@@ -434,6 +470,12 @@ func (b *Batch) rollback(before *Batch, changes int) {
 	}
 	for _, k := range b.record.keys[len(before.record.keys):] {
 		delete(b.pending, k)
+	}
+	for _, id := range b.record.erased[len(before.record.erased):] {
+		b.now.erased.Set(b.by, id, false)
+		if n := before.firstNew(); int(id) >= n && int(id)-n < len(before.record.keys) {
+			b.pending[before.record.keys[int(id)-n]] = id // which may have had another id since
+		}
 	}
 	b.edit.unrelate(len(before.now.Meta.Relations))
 	b.edit.shrink(int(before.now.Meta.Nodes))

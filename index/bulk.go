@@ -246,8 +246,8 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 			return err
 		}
 	}
-	id, ok := b.s.dict.id(k)
-	if !ok || int(id) >= b.s.Graph.nodes {
+	id, ok := b.s.lookup(k, b.s.Graph.nodes)
+	if !ok {
 		return nil
 	}
 	if b.strict {
@@ -385,7 +385,7 @@ func (n *newValues) counted() []Property {
 
 // keys yields the keys of all nodes of the result, by id.
 func (b *Bulk) keys(yield func(Key, error) bool) {
-	for k, err := range b.s.dict.first(b.s.Graph.nodes) {
+	for k, err := range b.s.keys(b.s.Graph.nodes) {
 		if !yield(k, err) || err != nil {
 			return
 		}
@@ -396,7 +396,7 @@ func (b *Bulk) keys(yield func(Key, error) bool) {
 // ascending yields the keys of all nodes of the result, in key order.
 func (b *Bulk) ascending(yield func(block.KeyEntry, error) bool) {
 	first := b.s.Graph.nodes
-	mergeKeys(b.s.dict.ascending(first), func(yield func(block.KeyEntry, error) bool) {
+	mergeKeys(b.s.ascending(first), func(yield func(block.KeyEntry, error) bool) {
 		next := ID(first)
 		for k, err := range b.newKeys {
 			if !yield(block.KeyEntry{Key: k, ID: next}, err) {
@@ -411,7 +411,7 @@ func (b *Bulk) ascending(yield func(block.KeyEntry, error) bool) {
 func (b *Bulk) key(id ID) (key Key) {
 	n := ID(b.s.Graph.nodes)
 	if id < n {
-		return b.s.dict.key(id)
+		return b.s.Key(id)
 	}
 	for k, err := range b.newKeys {
 		if n == id || err != nil {

@@ -304,8 +304,8 @@ func (n *numbering) id(k labelledKey) (ID, error) {
 		return n.lastID, n.setLabel(n.lastID, k)
 	}
 	first := int64(n.s.Graph.nodes)
-	id, ok := n.s.dict.id(k.Key)
-	if ok && int64(id) < first {
+	id, ok := n.s.lookup(k.Key, int(first))
+	if ok {
 		if n.nodes.at(id).deleted {
 			n.nodes.set(n.by, id, node{})
 			n.revived++

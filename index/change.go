@@ -22,6 +22,9 @@ type Commit struct {
 	Time      int64                // nanoseconds since 1970
 	Decisions []msgpack.RawMessage // the decisions that the commit writes
 	Expect    uint64               // value of Meta.History after the commit; 0 means any
+	// Sum is the checksum of what the commit did before a part of it was scrubbed; nil means that
+	// nothing was.
+	Sum *uint32
 }
 
 // Change is the effect of the commit that made a version. The change record has neither Keys,
@@ -51,6 +54,19 @@ type Change struct {
 	Decisions  []msgpack.RawMessage `msgpack:"decisions,omitempty"`
 	Decided    uint64               `msgpack:"decided"` // Meta.Decisions after the commit
 	Model      *ModelChange         `msgpack:"model,omitempty"`
+	Erased     []ID                 `msgpack:"erased,omitempty"` // nodes that lost their keys, ascending
+	Scrubbed   *Scrubbed            `msgpack:"scrubbed,omitempty"`
+
+	sum uint32 // checksum of what the commit did, before anything was scrubbed
+}
+
+// Scrubbed says that what names erased nodes was removed from a change. It has the checksums of what
+// the commit did and of what is left.
+type Scrubbed struct {
+	//lint:ignore U1000 package msgpack reads the tag
+	_msgpack struct{} `msgpack:",as_array"`
+	Before   uint32
+	After    uint32
 }
 
 // LabelChange is a label after a commit.
@@ -307,8 +323,12 @@ func GetChange(r Reader, version uint64) (*Change, error) {
 			return nil, fmt.Errorf("log of version %d: %w", version, err)
 		}
 	}
-	sum = addVariables(sum, c.Variables)
-	if nextHistory(c.Before, version, c.Time, sum) != c.After {
+	c.sum = addVariables(sum, c.Variables)
+	whole := true
+	if c.Scrubbed != nil {
+		whole, c.sum = c.sum == c.Scrubbed.After, c.Scrubbed.Before
+	}
+	if !whole || nextHistory(c.Before, version, c.Time, c.sum) != c.After {
 		return nil, fmt.Errorf("%w: a part of the change of version %d is missing", ErrCorrupt, version)
 	}
 	return c, nil
@@ -330,6 +350,7 @@ func (c *Change) addLogged(b []byte) error {
 	for _, v := range r.values {
 		c.Values = append(c.Values, ValueChange{ID: v.id, Property: v.property, Value: v.value})
 	}
+	c.Erased = r.erased
 	return nil
 }
 
@@ -341,13 +362,8 @@ func (b *Batch) Replay(c *Change) error {
 		return mismatch("%d nodes and %d decisions, after %d and %d", c.First, c.Decided, m.Nodes, m.Decisions)
 	}
 	m.Decisions = c.Decided
-	for _, k := range c.Keys {
-		if _, known := b.lookup(k); known {
-			return mismatch("node %v is new", k.Literal())
-		}
-		if _, _, err := b.AddNode(k); err != nil {
-			return err
-		}
+	if err := b.replayKeys(c); err != nil {
+		return err
 	}
 	for _, l := range c.Labels {
 		if err := m.replayLabel(l); err != nil {
@@ -395,6 +411,37 @@ func (b *Batch) Replay(c *Change) error {
 	for _, v := range c.Variables {
 		if err := b.SetVariable(v.Name, v.Value); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// replayKeys assigns ids to new keys, and erases nodes. Nodes that existed before are erased first,
+// because one of the new keys may be the key of one of them.
+func (b *Batch) replayKeys(c *Change) error {
+	first := b.now.Meta.Nodes
+	if n := len(c.Erased); n > 0 && int64(c.Erased[n-1]) >= first+int64(len(c.Keys)) {
+		return mismatch("node %d of %d is erased", c.Erased[n-1], first+int64(len(c.Keys)))
+	}
+	for _, id := range c.Erased {
+		if int64(id) < first {
+			b.setErased(id)
+		}
+	}
+	for i, k := range c.Keys {
+		if _, known := b.lookup(k); known || k.Erased() && k != Erased(c.First+ID(i)) {
+			return mismatch("node %v is new", k.Literal())
+		}
+		if b.now.Meta.Nodes >= MaxNodes {
+			return tooManyNodes()
+		}
+		b.now.Meta.Live++
+		b.grown = true
+		b.addKey(k)
+	}
+	for _, id := range c.Erased {
+		if int64(id) >= first {
+			b.setErased(id)
 		}
 	}
 	return nil
@@ -554,6 +601,7 @@ func (c *Change) IDs(more ...ID) []ID {
 	for _, v := range c.Values {
 		all = append(all, v.ID)
 	}
+	all = append(all, c.Erased...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

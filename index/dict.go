@@ -15,7 +15,8 @@ import (
 
 // dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is
 // deleted, so one dict serves every version. A reader of a version with n ids treats an id >= n as
-// absent. A dict is safe for concurrent use.
+// absent, and knows which nodes are erased; a key whose node was erased gets another id when it is
+// added again. A dict is safe for concurrent use.
 //
 // The keys of the base are in the store until they are loaded into memory, where they take 8 bytes
 // per integer key, 16 bytes plus the string per string key, and 4 more bytes per key if ids are not
@@ -28,6 +29,7 @@ type dict struct {
 	mu    sync.RWMutex
 	added []Key // keys of the ids from n on
 	ids   map[Key]ID
+	again map[Key][]ID // further ids of keys in ids, ascending
 }
 
 // keyTable holds keys in memory, in both directions.
@@ -123,6 +125,16 @@ func (d *dict) id(k Key) (id ID, ok bool) {
 	return id, ok
 }
 
+// later returns the ids that k may have beside the one that id returns, ascending.
+func (d *dict) later(k Key) (all []ID) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if id, ok := d.ids[k]; ok {
+		all = append(all, id)
+	}
+	return append(all, d.again[k]...)
+}
+
 // key returns the key of id, which must be below len.
 func (d *dict) key(id ID) Key {
 	if int(id) >= d.n {
@@ -136,13 +148,21 @@ func (d *dict) key(id ID) Key {
 	return d.stored.key(id)
 }
 
-// add assigns the next ids to keys, which must be new.
+// add assigns the next ids to keys, which must be new or keys of erased nodes.
 func (d *dict) add(keys []Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.added = withRoom(d.added, len(keys))
 	for _, k := range keys {
-		d.ids[k] = ID(d.n + len(d.added))
+		id := ID(d.n + len(d.added))
+		if _, has := d.ids[k]; !has {
+			d.ids[k] = id
+		} else {
+			if d.again == nil {
+				d.again = map[Key][]ID{}
+			}
+			d.again[k] = append(d.again[k], id)
+		}
 		d.added = append(d.added, k)
 	}
 }
@@ -311,6 +331,14 @@ func (d *dict) loadedBytes() int64 {
 // Check returns an error, which err returns from then on, too, unless both directions agree for
 // every id. It may also return the error of ctx.
 func (d *dict) Check(ctx context.Context) error {
+	return d.check(ctx, func(k Key, id ID) bool {
+		back, ok := d.id(k)
+		return ok && back == id
+	})
+}
+
+// check is Check for a version in which finds reports whether a key leads to a node.
+func (d *dict) check(ctx context.Context, finds func(Key, ID) bool) error {
 	next := ID(d.n)
 	if d.Loaded() {
 		next = 0
@@ -324,9 +352,8 @@ func (d *dict) Check(ctx context.Context) error {
 		if err := checkEvery(ctx, int(id)); err != nil {
 			return err
 		}
-		k := d.key(id)
-		if back, ok := d.id(k); !ok || back != id {
-			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k.Literal(), back)
+		if k := d.key(id); !finds(k, id) {
+			return fmt.Errorf("%w: node %d has key %v, which does not lead to it", ErrCorrupt, id, k.Literal())
 		}
 	}
 	return nil

@@ -18,14 +18,14 @@
 //
 //	salvage*, verify, open*    read a whole store
 //	bulk*, batch, change,
-//	generation, documents      make the next version and write it; records of package db
+//	generation, documents,
+//	erase                      make the next version and write it; records of package db
 //	states*                    PageRank states of a version
 //	snapshot, events, log      one version
 //	graph, adjacency, edit,
 //	base, dict*                its graph and keys
-//	nodes, properties, vectors
-//	                           labels of nodes and which are deleted, values of their properties, and
-//	                           feature vectors
+//	nodes, properties          labels of nodes and which are deleted, feature vectors, and values of
+//	                           properties
 //	stored, meta               rows that are read from the store on demand; the meta record
 //	kv                         ids, keys, errors, the store, the keys of its records, and variables
 //	package block              encodings of blocks, and the cache of blocks that were read
@@ -150,6 +150,12 @@
 // more for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never
 // reused. A key keeps its id while its node is deleted, and gets the same id when the node is
 // re-created, so one growing dictionary serves the readers of all versions.
+//
+// An erased node loses its key for ever. Its id stays, because decisions, observations and models
+// name nodes by id, and has a key that says nothing but the id: a zero byte and the id in decimal.
+// A version knows which nodes were erased since the base, and the next base has their last keys. If
+// the key is added again, it gets another id. What the records of earlier versions still have of
+// erased nodes, [Snapshot.Scrub] removes; until then Meta.Erased counts the nodes.
 //
 // # Properties
 //

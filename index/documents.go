@@ -212,6 +212,14 @@ func (m *Meta) ObservationVersion(r Reader, id string) (version uint64, err erro
 	return version, nil
 }
 
+// dropObservationID deletes an id if the commit of a version made the observation with it.
+func (m *Meta) dropObservationID(r Reader, w Writer, id string, version uint64) error {
+	if known, err := m.ObservationVersion(r, id); known != version || err != nil {
+		return err
+	}
+	return deleteRange(r, w, outcomeKey(id), nil, nil)
+}
+
 // outcomeVersion decodes the record of an id.
 func outcomeVersion(b []byte) (uint64, error) {
 	d := &block.Decoder{B: b}

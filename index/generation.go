@@ -11,6 +11,7 @@ import (
 
 	"kith/index/internal/block"
 	"kith/index/internal/column"
+	"kith/index/internal/pages"
 	"kith/index/internal/spill"
 )
 
@@ -47,8 +48,8 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32, from *Stored) (*
 	n := s.Graph.nodes
 	c := content{directions: s.Graph.directions, nodes: n, labels: len(s.Meta.Labels), records: &s.nodes, events: s.events.all(),
 		values: s.properties.merged, numProperties: len(s.Meta.Properties)}
-	c.keys = s.dict.first(n)
-	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.dict.ascending(n)(yield) }
+	c.keys = s.keys(n)
+	c.ascending = func(yield func(block.KeyEntry, error) bool) { s.ascending(n)(yield) }
 	c.entries = s.Graph.entries
 	base, err := c.write(w, generation, from)
 	return base, cmp.Or(s.Err(), err) // without the error, the blocks lack what could not be read
@@ -301,6 +302,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	next.Graph = base.Graph.with(s.Graph, changes)
 	next.dict = base.dict
 	next.dict.add(s.dict.since(base.dict.n))
+	next.erased = s.erasedSince(old)
 	next.nodes = s.nodes.onto(base.nodes, &old.nodes)
 	next.features = s.features.onto(openVectors(base.cache, &old.Meta), &old.features)
 	next.properties = s.properties.onto(base.properties, &old.properties)
@@ -311,6 +313,17 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Base, generation uint32) (*Snapsh
 	next.Meta.BaseEvents = int64(len(old.events.all()))
 	next.Meta.InRows, next.Meta.BaseProperties = old.Graph.directed, len(old.Meta.Properties)
 	return &next, nil
+}
+
+// erasedSince returns the nodes that were erased after old, an earlier version with the same base.
+func (s *Snapshot) erasedSince(old *Snapshot) (since pages.Array[bool]) {
+	by := new(pages.Owner)
+	for id, is := range s.erased.All() {
+		if is && !old.erased.At(id) {
+			since.Set(by, id, true)
+		}
+	}
+	return since
 }
 
 // with returns the graph with the relations of a later version, and with its edges where they have
@@ -342,7 +355,7 @@ func (s *Snapshot) replace(base *Base, generation uint32, now int64) *Snapshot {
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
 	m.BaseNodes, m.BaseEdges, m.InRows, m.BaseProperties = m.Nodes, m.Edges, g.directed, len(m.Properties)
 	next.Graph, next.dict, next.nodes, next.log = g, base.dict, nodeRecords{base: base.nodes}, changeLog{start: m.Version}
-	next.features = vectors{base: openVectors(base.cache, &s.Meta)}
+	next.features, next.erased = vectors{base: openVectors(base.cache, &s.Meta)}, pages.Array[bool]{}
 	next.properties = properties{base: base.properties, words: newVocabularies(len(m.Properties))}
 	return &next
 }

@@ -68,6 +68,9 @@ func Int(i int64) Key { return block.Int(i) }
 // Str returns the string key s. The caller must not use a key for which Valid returns an error.
 func Str(s string) Key { return block.Str(s) }
 
+// Erased returns the key of an erased node; see [block.Erased].
+func Erased(id ID) Key { return block.Erased(id) }
+
 // Bounds of the weight of an edge.
 const (
 	MinWeight = block.MinWeight

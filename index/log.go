@@ -194,7 +194,7 @@ type nodeChange struct {
 }
 
 // record holds the changes of a commit to the graph, in the order in which they are reapplied: new
-// keys, then node records, edges and values of properties.
+// keys, then node records, edges, values of properties and which nodes are erased.
 //
 // INVARIANT: the records of the log form a chain. prev is the version of the previous record, so a
 // missing record is detected. first makes the ids of the new keys known without the previous
@@ -206,6 +206,7 @@ type record struct {
 	nodes  []nodeChange
 	edges  []edgeChange
 	values []valueChange
+	erased []ID // nodes that lose their keys, which the record does not name
 }
 
 // follows reports whether no record is missing between r and the record of version last (0: none),
@@ -214,7 +215,9 @@ func (r *record) follows(last, start uint64) bool {
 	return r.prev == last || last == 0 && r.prev <= start
 }
 
-func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges)+len(r.values) == 0 }
+func (r *record) empty() bool {
+	return len(r.keys)+len(r.nodes)+len(r.edges)+len(r.values)+len(r.erased) == 0
+}
 
 // Flags of an edge in a stored record: the tag of the weight before the change, the tag of the
 // weight after it, hasTime, and hasRelation unless the relation is 0.
@@ -256,6 +259,10 @@ func (r *record) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(r.values)))
 	for i := range r.values {
 		b = r.values[i].append(b)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.erased)))
+	for _, id := range r.erased {
+		b = binary.AppendUvarint(b, uint64(id))
 	}
 	return b
 }
@@ -301,6 +308,9 @@ func decodeRecord(b []byte) (*record, error) {
 	}
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
 		r.values = append(r.values, decodeValueChange(d))
+	}
+	for n := d.Count(); n > 0 && d.Err == nil; n-- {
+		r.erased = append(r.erased, d.ID())
 	}
 	return r, d.End()
 }

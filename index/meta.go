@@ -69,6 +69,10 @@ type Meta struct {
 	Kept      uint64 `msgpack:"kept"`
 	KeptBytes int64  `msgpack:"kept_bytes"` // number of bytes that they take
 
+	// Erased is the number of nodes that were erased and that records may still name. See
+	// [Snapshot.Scrub].
+	Erased int64 `msgpack:"erased,omitempty"`
+
 	Nodes int64 `msgpack:"nodes"` // number of ids assigned
 	Live  int64 `msgpack:"live"`  // number of nodes that are not deleted
 	Edges int64 `msgpack:"edges"`
@@ -312,7 +316,7 @@ func (m *Meta) consistent() bool {
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
 		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges && 0 <= m.BaseEvents &&
 		m.Forgotten <= m.Version && m.Observed >= 0 && m.Kept <= m.Version && m.KeptBytes >= 0 && m.KeepBytes >= 0 &&
-		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= MaxNodes &&
+		0 <= m.Erased && m.Erased <= m.Nodes && 0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= MaxNodes &&
 		0 <= m.Loops && m.Loops <= m.Edges && 0 <= m.FeatureBytes &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
 		!slices.ContainsFunc(m.Labels, func(l Label) bool {

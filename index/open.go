@@ -40,11 +40,12 @@ type opener struct {
 	times map[Edge]int64 // of edges that the log has changed, by ends and relation, if rows are read on demand
 
 	found        []error
-	records      []logged  // records after version Meta.LogStart
-	derived      bool      // the meta record was lost or outdated
-	damaged      bool      // a block of the base was lost
-	lost         []idRange // ids whose keys are lost
-	maybeDeleted []idRange // ids that may have been deleted
+	records      []logged    // records after version Meta.LogStart
+	derived      bool        // the meta record was lost or outdated
+	damaged      bool        // a block of the base was lost
+	lost         []idRange   // ids whose keys are lost
+	maybeDeleted []idRange   // ids that may have been deleted
+	erased       map[ID]bool // nodes that the log erases
 }
 
 // logged is a record of the log, nil if it cannot be read.

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 
 	"kith/index/internal/block"
 )
 
 // dictionary reads the keys, or prepares to read the keys of the base on demand.
 func (o *opener) dictionary() error {
+	o.erase()
 	if o.on != nil && o.s.Meta.Generation > 0 {
 		o.cache = o.on.cache(o.s.Meta.Generation)
 		return o.openDict()
@@ -35,12 +37,33 @@ func (o *opener) dictionary() error {
 		return err
 	}
 	for i, k := range keys[base:] {
-		if id, ok := o.s.dict.id(k); ok {
+		if id, ok := o.s.lookup(k, int(base)+i); ok {
 			return fmt.Errorf("%w: key %v of node %d is that of node %d already", ErrCorrupt, k.Literal(), base+int64(i), id)
 		}
 		o.s.dict.add([]Key{k})
 	}
 	return nil
+}
+
+// erase notes the nodes that the log erases. Their keys may still be in the base and in earlier
+// records of the log.
+func (o *opener) erase() {
+	o.erased = map[ID]bool{}
+	for _, l := range o.records {
+		if l.record == nil {
+			continue
+		}
+		for _, id := range l.record.erased {
+			if int64(id) >= o.s.Meta.Nodes {
+				o.report("%w: log of version %d: node %d of %d is erased", ErrCorrupt, l.version, id, o.s.Meta.Nodes)
+				continue
+			}
+			o.erased[id] = true
+			if l.version > o.s.Meta.Base {
+				o.s.erased.Set(o.by, id, true)
+			}
+		}
+	}
 }
 
 // openDict makes a dictionary of the keys in the store and the keys of the log. [Snapshot.Check]
@@ -79,10 +102,19 @@ func (o *opener) checkKeys(first ID, n int) error {
 
 // eachKeys passes the keys of the base and of the log to visit, in lists of consecutive ids, and
 // reports the errors of visit. Each list states its first id, so lost keys do not shift others.
+// Nodes that the log erases have their last keys.
 func (o *opener) eachKeys(visit func(first ID, keys []Key) error) error {
 	check := func(first ID, keys []Key) error {
 		if err := o.checkKeys(first, len(keys)); err != nil {
 			return err
+		}
+		if len(o.erased) > 0 {
+			keys = slices.Clone(keys)
+			for i := range keys {
+				if id := first + ID(i); o.erased[id] {
+					keys[i] = Erased(id)
+				}
+			}
 		}
 		return visit(first, keys)
 	}

@@ -117,6 +117,10 @@ func (o *opener) assignLostKeys(keys []Key, known []bool) {
 		if ok {
 			continue
 		}
+		if o.erased[ID(i)] {
+			keys[i] = Erased(ID(i))
+			continue
+		}
 		for name := fmt.Sprintf("lost:%d", i); ; name += "'" {
 			if k := Str(name); !taken[k] {
 				keys[i] = k
@@ -345,6 +349,7 @@ func (o *opener) reconcile() {
 		}
 		m.count(node{}, n)
 	}
+	m.Erased = max(m.Erased, s.numErased())
 	if o.cache == nil {
 		m.FeatureBytes = 0
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/index/internal/block"
+	"kith/index/internal/pages"
 )
 
 // Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It
@@ -27,7 +28,8 @@ type Snapshot struct {
 	features   vectors
 	properties properties
 	variables  variables
-	via        string // names the relations of Graph; "": all
+	erased     pages.Array[bool] // the nodes that were erased since the base; dict may have their keys
+	via        string            // names the relations of Graph; "": all
 }
 
 // Via returns the snapshot with the edges of some relations. It is for reading: it cannot be
@@ -151,12 +153,78 @@ func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, []byte{prefixMe
 
 // ID returns the id of the node with key k and whether there is one.
 func (s *Snapshot) ID(k Key) (ID, bool) {
-	id, ok := s.dict.id(k)
+	id, ok := s.lookup(k, s.Graph.nodes)
 	return id, ok && s.Live(id)
 }
 
+// lookup returns the id below n that a key has, also while its node is deleted, and whether it has
+// one.
+func (s *Snapshot) lookup(k Key, n int) (ID, bool) {
+	id, ok := s.dict.id(k)
+	if ok && s.erased.At(id) {
+		ok = false
+		for _, later := range s.dict.later(k) {
+			if int(later) < n && !s.erased.At(later) {
+				id, ok = later, true
+			}
+		}
+	}
+	return id, ok && int(id) < n
+}
+
 // Key returns the key of id, which must be below Graph.NumNodes.
-func (s *Snapshot) Key(id ID) Key { return s.dict.key(id) }
+func (s *Snapshot) Key(id ID) Key {
+	if s.erased.At(id) {
+		return Erased(id)
+	}
+	return s.dict.key(id)
+}
+
+// Erased reports whether id is a node that was erased.
+func (s *Snapshot) Erased(id ID) bool { return int(id) < s.Graph.nodes && s.Key(id).Erased() }
+
+// numErased returns the number of nodes that were erased since the base.
+func (s *Snapshot) numErased() (n int64) {
+	for _, is := range s.erased.All() {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// keys yields the keys of the first n ids, at least those of the base, by id.
+func (s *Snapshot) keys(n int) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		id := ID(0)
+		for k, err := range s.dict.first(n) {
+			if s.erased.At(id) {
+				k = Erased(id)
+			}
+			if id++; !yield(k, err) {
+				return
+			}
+		}
+	}
+}
+
+// ascending yields the keys of the first n ids, at least those of the base, in key order.
+func (s *Snapshot) ascending(n int) iter.Seq2[block.KeyEntry, error] {
+	var erased []block.KeyEntry
+	for id, is := range s.erased.All() {
+		if is && int(id) < n {
+			erased = append(erased, block.KeyEntry{Key: Erased(id), ID: id})
+		}
+	}
+	slices.SortFunc(erased, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
+	return mergeKeys(func(yield func(block.KeyEntry, error) bool) {
+		for k, err := range s.dict.ascending(n) {
+			if (err != nil || !s.erased.At(k.ID)) && !yield(k, err) {
+				return
+			}
+		}
+	}, withoutErrors(erased))
+}
 
 // Live reports whether id is a node that is not deleted.
 func (s *Snapshot) Live(id ID) bool {
@@ -198,7 +266,7 @@ func (s *Snapshot) Keyed(low Key, within func(Key) bool) iter.Seq2[block.KeyEntr
 			if err == nil && !within(k.Key) {
 				return
 			}
-			if (err != nil || s.Live(k.ID)) && !yield(k, err) {
+			if (err != nil || s.Live(k.ID) && !s.erased.At(k.ID)) && !yield(k, err) {
 				return
 			}
 		}
@@ -286,7 +354,7 @@ type storedPart interface {
 
 // parts returns the parts of the base that have blocks, and the feature vectors.
 func (s *Snapshot) parts() []storedPart {
-	all := []storedPart{s.Graph, s.dict}
+	all := []storedPart{s.Graph, versionDict{s.dict, s}}
 	if s.nodes.base != nil {
 		all = append(all, s.nodes.base)
 	}
@@ -346,11 +414,25 @@ func (s *Snapshot) Err() error { return s.dict.err() }
 // ErrCorrupt, or the error of ctx.
 func (s *Snapshot) Check(ctx context.Context) (breaches []error, err error) {
 	c := &checker{s: s}
-	if err := s.dict.Check(ctx); err != nil && ctx.Err() == nil {
+	if err := (versionDict{s.dict, s}).Check(ctx); err != nil && ctx.Err() == nil {
 		c.report("dictionary: %v", err)
 	}
 	err = cmp.Or(c.rows(ctx), c.counters(ctx), c.values(ctx))
 	return c.found, err
+}
+
+// versionDict is the dictionary as a version sees it.
+type versionDict struct {
+	*dict
+	s *Snapshot
+}
+
+// Check is dict.Check, where a key may also be the key of erased nodes.
+func (d versionDict) Check(ctx context.Context) error {
+	return d.check(ctx, func(k Key, id ID) bool {
+		back, ok := d.s.lookup(k, d.len())
+		return ok && back == id || d.s.erased.At(id)
+	})
 }
 
 const maxFindings = 20
@@ -484,6 +566,9 @@ func (c *checker) counters(ctx context.Context) error {
 	}
 	if n := s.dict.len(); n < s.Graph.nodes {
 		c.report("%d keys for %d nodes", n, s.Graph.nodes)
+	}
+	if n := s.numErased(); n > m.Erased {
+		c.report("%d nodes were erased since the base, the counter says %d", n, m.Erased)
 	}
 	return c.features(ctx)
 }

@@ -52,6 +52,7 @@ type verifier struct {
 
 // keys compares the keys of the base and of the log.
 func (v *verifier) keys() error {
+	v.erase()
 	known := int64(0)
 	err := v.eachKeys(func(first ID, keys []Key) error {
 		for i, k := range keys {

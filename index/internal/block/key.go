@@ -30,15 +30,28 @@ func Int(i int64) Key { return Key{num: i} }
 // Str returns the string key s. The caller must not use a key for which Valid returns an error.
 func Str(s string) Key { return Key{str: s, isStr: true} }
 
+// Erased returns the key of an erased node. It says nothing but the id, and no node that is added
+// gets it: Valid returns an error for it.
+func Erased(id ID) Key { return Str("\x00" + strconv.FormatUint(uint64(id), 10)) }
+
+// Erased reports whether the key is the key of an erased node.
+func (k Key) Erased() bool { return strings.HasPrefix(k.str, "\x00") }
+
+// erasedText is how people read the key of an erased node.
+const erasedText = "(erased)"
+
 // Int returns the integer of an integer key.
 func (k Key) Int() (i int64, ok bool) { return k.num, !k.isStr }
 
 // Str returns the string of a string key.
 func (k Key) Str() (s string, ok bool) { return k.str, k.isStr }
 
-// Value returns the key as an int64 or a string.
+// Value returns the key as an int64 or a string, or nil for the key of an erased node.
 func (k Key) Value() any {
-	if k.isStr {
+	switch {
+	case k.Erased():
+		return nil
+	case k.isStr:
 		return k.str
 	}
 	return k.num
@@ -47,7 +60,10 @@ func (k Key) Value() any {
 // String returns the integer in decimal or the string itself: 42 or alice. Int(42) and Str("42")
 // have the same text; see Literal.
 func (k Key) String() string {
-	if k.isStr {
+	switch {
+	case k.Erased():
+		return erasedText
+	case k.isStr:
 		return k.str
 	}
 	return strconv.FormatInt(k.num, 10)
@@ -56,7 +72,10 @@ func (k Key) String() string {
 // Literal returns the key in the syntax of the query language: 42 or 'alice'. A quote in a string
 // is doubled.
 func (k Key) Literal() string {
-	if k.isStr {
+	switch {
+	case k.Erased():
+		return erasedText
+	case k.isStr:
 		return "'" + strings.ReplaceAll(k.str, "'", "''") + "'"
 	}
 	return strconv.FormatInt(k.num, 10)
@@ -119,7 +138,7 @@ func (d *Decoder) Key(lastInt *int64) Key {
 		return Int(*lastInt)
 	case keyStr:
 		k := Str(string(d.bytes()))
-		if err := k.Valid(); err != nil && d.Err == nil {
+		if err := k.Valid(); err != nil && !k.Erased() && d.Err == nil {
 			d.Err = fmt.Errorf("%w: %v", ErrCorrupt, err)
 		}
 		return k
@@ -153,9 +172,10 @@ func ReadKey(r *bufio.Reader, lastInt *int64, buffer *[]byte) (Key, error) {
 	return Str(string(b)), err
 }
 
-// MarshalJSON implements [json.Marshaler]. An integer key is a number, a string key a string.
+// MarshalJSON implements [json.Marshaler]. An integer key is a number, a string key a string, and
+// the key of an erased node null.
 func (k Key) MarshalJSON() ([]byte, error) {
-	if err := k.Valid(); err != nil {
+	if err := k.Valid(); err != nil && !k.Erased() {
 		return nil, err
 	}
 	return json.Marshal(k.Value())
@@ -184,6 +204,9 @@ func (k *Key) UnmarshalJSON(b []byte) error {
 // Literal: '42'. Read such a map as a map of strings, and each string with UnmarshalText:
 // encoding/json itself would read all keys as string keys.
 func (k Key) MarshalText() ([]byte, error) {
+	if k.Erased() {
+		return []byte(erasedText), nil
+	}
 	if err := k.Valid(); err != nil {
 		return nil, err
 	}
