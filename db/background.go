@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/db/internal/ctxio"
+	"kith/db/internal/record"
 	"kith/db/internal/store"
 	"kith/index"
 )
@@ -299,10 +300,11 @@ func (db *DB) Compact(ctx context.Context) error {
 
 // compactAll makes a new base if there are changes, and merges the store's tables.
 func (db *DB) compactAll(ctx context.Context) error {
+	erased := db.now.Load().Meta.Erased
 	if err := db.compactLog(ctx); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := db.scrub(ctx); err != nil {
 		return err
 	}
 	s, err := db.pin() // keeps the database open
@@ -310,17 +312,88 @@ func (db *DB) compactAll(ctx context.Context) error {
 		return err
 	}
 	defer db.unpin(s)
+	flushed := true
+	if erased > 0 {
+		if flushed, err = db.store.Flush(); err != nil {
+			return err
+		}
+	}
 	db.discard()
-	return db.store.Merge()
+	rewritten, err := db.store.Merge()
+	if err != nil || erased == 0 || !flushed || !rewritten || db.store.Discarded() < s.ts {
+		return err
+	}
+	return db.forgetErased(ctx, erased)
 }
 
-// compactLog makes a new base if there is a log.
+// scrubBytes is about the size of a commit that writes records again.
+const scrubBytes = 256 << 10
+
+// scrub removes what names erased nodes from the records of earlier versions. Each commit removes a
+// part, so that writers need not wait for long, and is complete in itself.
+func (db *DB) scrub(ctx context.Context) error {
+	versions, err := db.naming(ctx)
+	for len(versions) > 0 && err == nil {
+		versions, err = db.scrubSome(ctx, versions)
+	}
+	return err
+}
+
+// naming returns the versions whose records name erased nodes.
+func (db *DB) naming(ctx context.Context) ([]uint64, error) {
+	return result(ctx, db.View, func(tx *Tx) ([]uint64, error) {
+		if tx.snap.Meta.Erased == 0 {
+			return nil, nil
+		}
+		return tx.snap.Naming(ctx, tx.reader, record.StripOutcome)
+	})
+}
+
+// scrubSome scrubs the records of some of the versions, and returns the others.
+func (db *DB) scrubSome(ctx context.Context, versions []uint64) (rest []uint64, err error) {
+	err = db.changeMeta(ctx, func(s *snapshot, r index.Reader, w index.Writer) (next *index.Snapshot, err error) {
+		next, rest, err = s.Scrub(r, w, versions, scrubBytes, record.StripOutcome)
+		return next, err
+	})
+	return rest, err
+}
+
+// forgetErased counts n erased nodes that no file names any more.
+func (db *DB) forgetErased(ctx context.Context, n int64) error {
+	return db.changeMeta(ctx, func(s *snapshot, _ index.Reader, w index.Writer) (*index.Snapshot, error) {
+		next := s.Scrubbed(n)
+		return next, next.WriteMeta(w)
+	})
+}
+
+// changeMeta commits records that f writes, which make no new version, and publishes its result.
+func (db *DB) changeMeta(ctx context.Context, f func(*snapshot, index.Reader, index.Writer) (*index.Snapshot, error)) error {
+	if err := db.lockAnyway(ctx); err != nil {
+		return err
+	}
+	defer db.unlock()
+	s := db.now.Load()
+	r := db.store.Read(s.ts)
+	defer r.Close()
+	var next *index.Snapshot
+	err := db.store.Commit(s.ts+1, func(w index.Writer) (err error) {
+		next, err = f(s, r, w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	db.publish(&snapshot{next, s.models, s.ts + 1})
+	return nil
+}
+
+// compactLog makes a new base if there is a log, or an erased node whose key may be in the base.
 func (db *DB) compactLog(ctx context.Context) error {
 	s, err := db.pin()
 	if err != nil {
 		return err
 	}
-	logged := s.Meta.Version > s.Meta.LogStart
+	logged := s.Meta.Version > s.Meta.LogStart || s.Meta.Erased > 0
 	db.unpin(s)
 	if !logged {
 		return nil
@@ -337,10 +410,20 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	if err = g.compactLog(ctx); err == nil {
 		err = g.compactLog(ctx) // a new base keeps the log since the previous one, for the cache
 	}
+	if err == nil {
+		err = g.scrub(ctx)
+	}
+	erased := g.now.Load().Meta.Erased
 	if err := errors.Join(err, g.Close()); err != nil {
 		return err
 	}
-	return store.Compact(ctx, g.store.Dir(), g.opts.forStore(nil))
+	if err := store.Compact(ctx, g.store.Dir(), g.opts.forStore(nil)); err != nil || erased == 0 {
+		return err
+	}
+	if g, err = Open(g.store.Dir(), o); err != nil {
+		return err
+	}
+	return errors.Join(g.forgetErased(ctx, erased), g.Close())
 }
 
 // compact writes the present graph as a new generation of blocks, makes it the base, and deletes

@@ -376,7 +376,7 @@ func (db *DB) Check(ctx context.Context) error {
 			func(context.Context) error { return db.store.Verify() },
 			func(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) },
 			func(ctx context.Context) error { return db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader) },
-			tx.checkModels, tx.checkObservations, tx.checkDecisions, tx.checkChanges,
+			tx.checkModels, tx.checkObservations, tx.checkDecisions, tx.checkChanges, tx.checkErased,
 		}
 		for _, check := range checks {
 			if err := check(ctx); err != nil {
@@ -388,6 +388,18 @@ func (db *DB) Check(ctx context.Context) error {
 		}
 		return errors.Join(found...)
 	})
+}
+
+// checkErased verifies that no record names an erased node, unless that is still to be removed.
+func (tx *Tx) checkErased(ctx context.Context) error {
+	if tx.snap.Meta.Erased > 0 {
+		return nil
+	}
+	versions, err := tx.snap.Naming(ctx, tx.reader, record.StripOutcome)
+	if err == nil && len(versions) > 0 {
+		err = fmt.Errorf("%w: a record of version %d names an erased node", ErrCorrupt, versions[0])
+	}
+	return err
 }
 
 // checkModels opens every document, replays the observations since, and compares the result with

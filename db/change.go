@@ -56,11 +56,13 @@ type Change struct {
 	document *feed.Document
 }
 
-// NodeChange is a node that a commit added, labelled or deleted, as it is afterwards.
+// NodeChange is a node that a commit added, labelled, deleted or erased, as it is afterwards. An
+// erased node has no key, neither in the change that erased it nor in those before; see [Tx.Erase].
 type NodeChange struct {
 	Node    Key    `json:"node"`
 	Label   string `json:"label"`
 	Deleted bool   `json:"deleted,omitzero"`
+	Erased  bool   `json:"erased,omitzero"` // the commit erased it
 }
 
 // EdgeChange is an edge that a commit added, changed or deleted, as it is afterwards. The weight of
@@ -108,10 +110,13 @@ type ModelChange struct {
 //	version      the version that the commit made
 //	time         the time of the commit, in nanoseconds since 1970
 //	before after checksums of the history of the database, before and after the commit
-//	ids keys     the nodes that the change mentions: their numbers, ascending, and their keys, integers or strings
+//	ids keys     the nodes that the change mentions: their numbers, ascending, and their keys, integers or strings;
+//	             nil for a node that was erased since
 //	first new    the number of the first new node, and how many there are; they may be deleted again
 //	labels       list of [number, name, length of feature vectors]
 //	nodes        list of [id, number of the label, deleted]
+//	erased       list of the ids of nodes that were erased
+//	scrubbed     what names erased nodes was removed: [checksum of what the commit did, unused]
 //	relations    list of [number, name, directed, exclude]
 //	edges        list of [id, id, weight before, weight after (0: none), time in seconds (0: none), number of the relation]
 //	vectors      list of [id, float32 in little endian, or nil]
@@ -164,7 +169,10 @@ func newChange(d *feed.Document) (Change, error) {
 	for _, r := range d.Relations {
 		relations[r.Number] = r.Name
 	}
-	listed := map[index.ID]bool{}
+	listed, erased := map[index.ID]bool{}, map[index.ID]bool{}
+	for _, id := range d.Erased {
+		erased[id] = true
+	}
 	for _, n := range d.Nodes {
 		listed[n.ID] = true
 	}
@@ -174,7 +182,12 @@ func newChange(d *feed.Document) (Change, error) {
 		}
 	}
 	for _, n := range d.Nodes {
-		c.Nodes = append(c.Nodes, NodeChange{d.Key(n.ID), labels[n.Label], n.Deleted})
+		c.Nodes = append(c.Nodes, NodeChange{d.Key(n.ID), labels[n.Label], n.Deleted, erased[n.ID]})
+	}
+	for _, id := range d.Erased {
+		if !listed[id] { // it was deleted before
+			c.Nodes = append(c.Nodes, NodeChange{Node: d.Key(id), Deleted: true, Erased: true})
+		}
 	}
 	for _, e := range d.Edges {
 		if e.Old == 0 && e.Weight == 0 {

@@ -47,6 +47,9 @@ func (db *DB) Apply(ctx context.Context, changes ...Change) error {
 func (db *DB) repeated(d *feed.Document) index.Commit {
 	c := db.recorded()
 	c.Time, c.Expect = d.Time, d.After
+	if d.Scrubbed != nil {
+		c.Sum = &d.Scrubbed.Before
+	}
 	return c
 }
 

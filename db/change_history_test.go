@@ -241,6 +241,9 @@ func writeRandomly(tx *db.Tx, rng *rand.Rand) error {
 	case 9:
 		return tx.SetProperties(key(), map[string]any{"price": rng.IntN(3), "tags": []string{label() + "t"}, "lang": nil})
 	case 0:
+		if rng.IntN(2) == 0 {
+			return tx.Erase(key())
+		}
 		return tx.DeleteNode(key())
 	case 1:
 		return tx.DeleteEdge(key(), key())

@@ -60,7 +60,11 @@ func step(g *db.DB, i int) error {
 		})
 	default:
 		return g.Update(ctx, func(tx *db.Tx) error {
-			if err := tx.DeleteNode(15 + i%5); err != nil && !errors.Is(err, db.ErrNotFound) {
+			remove := tx.DeleteNode
+			if i%4 == 3 {
+				remove = tx.Erase
+			}
+			if err := remove(15 + i%5); err != nil && !errors.Is(err, db.ErrNotFound) {
 				return err
 			}
 			for range 10 {

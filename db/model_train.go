@@ -211,7 +211,8 @@ func (db *DB) addVersion(now, l *record.Learner, v record.Version, held bool) er
 }
 
 // clone returns a copy of the learner for a training. The later observations are kept until the
-// training has ended. A copy that learns edges reads the words of nodes, if there are any by now.
+// training has ended. A copy that learns edges reads the words of nodes, if there are any by now, and
+// has forgotten erased nodes.
 func (m *Model) clone(ctx context.Context, edges bool) (*record.Learner, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -226,12 +227,29 @@ func (m *Model) clone(ctx context.Context, edges bool) (*record.Learner, error) 
 	if err == nil && edges && db.now.Load().HasWords() {
 		copied, err = copied.WithWords()
 	}
+	if err == nil && edges {
+		copied, err = withoutErased(copied, db.now.Load().Snapshot)
+	}
 	if err != nil {
 		return nil, err
 	}
 	c := &record.Learner{Name: l.Name, Registry: l.Registry, Model: copied, Stored: record.Checkpoint{At: db.now.Load().Meta.Version}}
 	db.trainings.Store(c, nil)
 	return c, nil
+}
+
+// withoutErased returns a model without what it has of erased nodes.
+func withoutErased(m *model.Model, s *index.Snapshot) (*model.Model, error) {
+	erased := map[index.ID]bool{}
+	for _, id := range m.Nodes() {
+		if !s.Live(id) && s.Erased(id) {
+			erased[id] = true
+		}
+	}
+	if len(erased) == 0 {
+		return m, nil
+	}
+	return m.Renamed(func(id index.ID) (index.ID, bool) { return id, !erased[id] }, func(r int) (int, bool) { return r, true })
 }
 
 // inTraining returns the number of running trainings of a model.

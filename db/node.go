@@ -27,6 +27,7 @@ import (
 //	Literal() string          // 42 or 'alice', as statements of package query write it
 //	Valid() error             // why a string is no key: it is empty, too long, or not plain UTF-8
 //	Compare(l Key) int        // integers come before strings
+//	Erased() bool             // the node was erased: it is null in JSON, and Value returns nil
 //
 // and those of [encoding/json.Marshaler], [encoding.TextMarshaler], their counterparts, and
 // [database/sql.Scanner].
@@ -169,6 +170,30 @@ func (tx *Tx) DeleteNode(key any) error {
 		return err
 	}
 	return b.DeleteNode(id)
+}
+
+// Erase deletes a node as DeleteNode does, and forgets its key, for example that of a person who asks
+// for it: the node has no key any more in decisions, observations and changes, and the same key makes
+// a new node. It also erases a node that was deleted before. Followers erase it, too. The package
+// documentation says what is kept of a node, where, and what Erase does with it.
+//
+// The files hold the key until [DB.Compact] or [CompactDir] has removed it; Stats.Erased counts the
+// nodes for which that is still to be done. Models keep what they learned from the node, which has no
+// key there, until they are trained again. Erase returns ErrNotFound if no node has or had the key.
+func (tx *Tx) Erase(key any) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	k, err := KeyOf(key)
+	if err != nil {
+		return err
+	}
+	id, known := b.Known(k)
+	if !known {
+		return tx.noNode(k)
+	}
+	return b.Erase(id)
 }
 
 // Node returns the node with this key. It returns ErrNotFound if there is no such node.

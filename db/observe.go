@@ -132,8 +132,22 @@ func (tx *Tx) Observed(id string) (bool, error) {
 		return false, inputf("the ID of an observation: %w", err)
 	}
 	version, err := tx.snap.Meta.ObservationVersion(tx.reader, id)
-	return version > 0, err
+	if version == 0 || err != nil || tx.view().Meta.Erased == 0 {
+		return version > 0, err
+	}
+	for doc := range index.Observations(tx.reader, version-1) {
+		if doc.Err != nil || doc.At > version {
+			return true, doc.Err
+		}
+		if _, stripped, err := record.StripOutcome(doc.Bytes, tx.erased); err != nil || stripped == id {
+			return false, err
+		}
+	}
+	return true, nil
 }
+
+// erased reports whether a node was erased.
+func (tx *Tx) erased(id index.ID) bool { return tx.key(id).Erased() }
 
 // observes adds an observation to the transaction.
 func (tx *Tx) observes(o *pendingObservation) {
@@ -331,6 +345,9 @@ func newObservation(r *record.Observation, version uint64, key func(index.ID) Ke
 		GraphVersion: version, Model: r.Model, ModelVersion: r.Version, Source: key(r.Source), Target: key(r.Target),
 		Relation: r.Relation, Reward: r.Reward, Decision: r.Decision, Learned: !r.Frozen, ID: r.ID,
 	}
+	if o.Source.Erased() || o.Target.Erased() {
+		o.ID = ""
+	}
 	for _, id := range r.Offered {
 		o.Offered = append(o.Offered, key(id))
 	}
@@ -409,8 +426,10 @@ func (tx *Tx) checkObservations(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}
-		if err := tx.checkObservationID(o.ID, doc.At); err != nil {
-			return err
+		if !tx.snap.Erased(o.Source) && !tx.snap.Erased(o.Target) {
+			if err := tx.checkObservationID(o.ID, doc.At); err != nil {
+				return err
+			}
 		}
 		if doc.At > m.Version {
 			return fmt.Errorf("%w: an observation of version %d, the graph is at %d", ErrCorrupt, doc.At, m.Version)

@@ -39,6 +39,7 @@ type Stats struct {
 	AnswerBytes   int64            `json:"answer_bytes"`   // memory that an answer may take: a quarter of Options.Memory
 	LoggedChanges int              `json:"logged_changes"` // number of edge changes over which cached states can be repaired
 	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
+	Erased        int64            `json:"erased"`         // number of erased nodes whose keys the files hold until DB.Compact or CompactDir
 	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
 	MappedBytes   int64            `json:"mapped_bytes"`   // size of the tables of the store, which are mapped into memory; see Options.Memory
 	Changes       ChangeStats      `json:"changes"`
@@ -75,7 +76,7 @@ func (tx *Tx) Stats() Stats {
 		WholeBytes: v.LoadedBytes(), Required: requiredMemory(v.LoadedBytes()), AnswerBytes: tx.db.answerMemory(),
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), GraphLoaded: v.Graph.Loaded(), LoggedChanges: v.LoggedChanges(), Cache: tx.db.states.Stats(),
-		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), MappedBytes: tx.db.store.MappedBytes(), Follower: tx.db.opts.Follower,
+		Decisions: m.Decisions, Erased: m.Erased, DiskBytes: tx.db.store.Bytes(), MappedBytes: tx.db.store.MappedBytes(), Follower: tx.db.opts.Follower,
 		Changes: ChangeStats{m.KeepBytes, m.KeptBytes, m.Version - m.Kept, m.Kept, int(tx.db.changeReaders.Load())},
 	}
 	if published := tx.db.opts.Published; published != nil {

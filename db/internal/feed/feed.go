@@ -32,7 +32,7 @@ type Document struct {
 	Database     string     `msgpack:"database"`
 	Version      uint64     `msgpack:"version"`
 	IDs          []index.ID `msgpack:"ids"`  // ascending
-	Names        []any      `msgpack:"keys"` // keys of IDs: an int64 or a string each
+	Names        []any      `msgpack:"keys"` // keys of IDs: an int64 or a string each, nil for an erased node
 	New          int        `msgpack:"new"`  // number of ids from First on that the commit assigned
 	index.Change `msgpack:",inline"`
 	Made         []Made `msgpack:"made,omitempty"` // versions of the model that the commit made
@@ -52,6 +52,9 @@ func New(r index.Reader, s *index.Snapshot, version uint64) (*Document, error) {
 	c, err := index.GetChange(r, version)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.Scrub(s.Erased, record.StripOutcome); err != nil {
+		return nil, fmt.Errorf("change of version %d: %w", version, err)
 	}
 	d := &Document{Format: format, Database: s.Meta.ID, Version: version, New: len(c.Keys), Change: *c}
 	more, err := d.outcomeIDs()
@@ -158,8 +161,11 @@ func (d *Document) readNames() error {
 	d.keys, d.Keys = make(map[index.ID]index.Key, len(d.IDs)), nil
 	for i, id := range d.IDs {
 		k, ok := record.KeyOf(d.Names[i])
+		if d.Names[i] == nil {
+			k, ok = index.Erased(id), true
+		}
 		switch {
-		case !ok || k.Valid() != nil:
+		case !ok || k.Valid() != nil && d.Names[i] != nil:
 			return fmt.Errorf("%w: the name of node %d is no key", index.ErrCorrupt, id)
 		case i > 0 && id <= d.IDs[i-1]:
 			return fmt.Errorf("%w: node %d follows node %d", index.ErrCorrupt, id, d.IDs[i-1])
@@ -174,6 +180,9 @@ func (d *Document) readNames() error {
 	}
 	if err := d.haveProperties(); err != nil {
 		return err
+	}
+	if !slices.IsSorted(d.Erased) {
+		return fmt.Errorf("%w: the erased nodes do not ascend", index.ErrCorrupt)
 	}
 	return d.haveKeys(d.Change.IDs())
 }
@@ -289,7 +298,7 @@ func (d *Document) Follows(s *index.Snapshot) (bool, error) {
 		return false, fmt.Errorf("%w: the database went another way up to version %d; restore a backup", index.ErrMismatch, m.Version)
 	}
 	for i, id := range d.IDs {
-		if int64(id) < m.Nodes && s.Key(id) != d.keys[id] {
+		if int64(id) < m.Nodes && s.Key(id) != d.keys[id] && !d.keys[id].Erased() {
 			return false, fmt.Errorf("%w: node %d is %v, not %v", index.ErrMismatch, id, s.Key(id).Literal(), d.Names[i])
 		}
 	}

@@ -44,18 +44,21 @@ type relation struct {
 // partSize is the size of the parts of the document, which are the entries of the archive.
 const partSize = 1 << 18
 
-// New returns the file of a model, whose nodes are nodes of s.
+// New returns the file of a model, whose nodes are nodes of s. It leaves out erased nodes, which have
+// no key, so that a model that is read forgets them.
 func New(name string, version int, m *model.Model, s *index.Snapshot) (*File, error) {
 	doc, err := m.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name, Version: version, Directed: s.Meta.Directed, Nodes: m.Nodes(), Document: doc}
-	for _, u := range f.Nodes {
+	f := &File{Name: name, Version: version, Directed: s.Meta.Directed, Document: doc}
+	for _, u := range m.Nodes() {
 		if int64(u) >= s.Meta.Nodes {
 			return nil, fmt.Errorf("a class that is no node: %d", u)
 		}
-		f.Keys = append(f.Keys, s.Key(u).Value())
+		if k := s.Key(u); !k.Erased() {
+			f.Nodes, f.Keys = append(f.Nodes, u), append(f.Keys, k.Value())
+		}
 	}
 	for _, r := range s.Meta.Relations {
 		f.Relations = append(f.Relations, relation{r.Name, r.Directed})

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"github.com/vmihailenco/msgpack/v5"
+
 	"kith/index"
 	"kith/model"
 )
@@ -21,6 +23,18 @@ type Observation struct {
 	Decision uint64     `msgpack:"decision,omitempty"` // decision that this rewards; 0 means none
 	Relation string     `msgpack:"relation,omitempty"` // name of the relation of the link; "" means all
 	ID       string     `msgpack:"id,omitempty"`       // id that the application gave; "" means none
+}
+
+// StripOutcome implements [index.StripOutcome]. An observation that names an erased node as its source
+// or its target loses the id that the application gave it.
+func StripOutcome(doc []byte, erased func(index.ID) bool) (stripped []byte, id string, err error) {
+	o, err := Decode[Observation](index.Document{Bytes: doc})
+	if err != nil || o.ID == "" || !erased(o.Source) && !erased(o.Target) {
+		return doc, "", err
+	}
+	id, o.ID = o.ID, ""
+	stripped, err = msgpack.Marshal(o)
+	return stripped, id, err
 }
 
 // IDs returns the ids of the nodes that the record names.

@@ -107,7 +107,7 @@ func TestBulk(t *testing.T) {
 				t.Error(err)
 			}
 			s.Discard(4, nil)
-			if err := s.Merge(); err != nil {
+			if _, err := s.Merge(); err != nil {
 				t.Fatal(err)
 			}
 			checkBulk(t, s, 1, records)

@@ -106,7 +106,7 @@ func TestFirstWrite(t *testing.T) {
 	}
 	fill(t, s, 2, 'a', 200)
 	s.Discard(2, nil)
-	if err := s.Merge(); err != nil {
+	if _, err := s.Merge(); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range []*Reader{early, s.Read(2)} {

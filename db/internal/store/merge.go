@@ -207,8 +207,8 @@ func (m *merger) pick(t targets) (next merge, ok bool) {
 	return m.plan(from, from+1, []*table.Table{oldest}), true
 }
 
-// pickAll returns a merge of the first level that has tables into the next one, or false if only
-// one level has tables.
+// pickAll returns a merge of all tables of the first level that has tables into all tables of the next
+// one, or false if only one level has tables.
 func (m *merger) pickAll(targets) (next merge, ok bool) {
 	var used []int
 	for i, l := range m.levels {
@@ -220,7 +220,7 @@ func (m *merger) pickAll(targets) (next merge, ok bool) {
 		return next, false
 	}
 	used = append(used, len(m.levels)-1)
-	return m.plan(used[0], used[1], m.levels[used[0]].tables()), true
+	return merge{from: used[0], to: used[1], top: m.levels[used[0]].tables(), bottom: m.levels[used[1]].tables()}, true
 }
 
 // plan returns a merge of tables of the level from into the level to.

@@ -64,7 +64,7 @@ func TestMerges(t *testing.T) {
 	}
 	last := uint64(len(h) - 1)
 	s.Discard(last, nil)
-	if err := s.Merge(); err != nil {
+	if _, err := s.Merge(); err != nil {
 		t.Fatal(err)
 	}
 	if n := checkLevels(t, s); n != 1 {
@@ -170,7 +170,7 @@ func TestMergeOfDamage(t *testing.T) {
 	if _, err := f.WriteAt(b, 20); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Merge(); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Merge(); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("Merge: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(path, "*"+tableSuffix)); err != nil || !slices.Equal(left, names) {
@@ -180,7 +180,8 @@ func TestMergeOfDamage(t *testing.T) {
 	if _, err := f.WriteAt(b, 20); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Close(), s.Merge(), s.Close()); err != nil {
+	_, err = s.Merge()
+	if err := errors.Join(f.Close(), err, s.Close()); err != nil {
 		t.Error(err)
 	}
 }
@@ -198,7 +199,7 @@ func TestMergeWithoutSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.badger.Load().Tables()
-	if err := s.Merge(); err == nil {
+	if _, err := s.Merge(); err == nil {
 		t.Error("Merge took a file that exists")
 	}
 	if now := s.badger.Load().Tables(); len(now) != len(before) || s.Failure() != nil {
@@ -215,7 +216,7 @@ func TestMergeWithoutSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if entries++; !done {
-			if err := s.Merge(); err != nil {
+			if _, err := s.Merge(); err != nil {
 				t.Fatal(err)
 			}
 			done = true

@@ -120,7 +120,7 @@ func TestPins(t *testing.T) {
 				s.Discard(ts, open)
 				most, late = max(most, len(s.pins)), max(late, ts-s.discarded.Load())
 				if ts%50 == 0 {
-					if err := s.Merge(); err != nil {
+					if _, err := s.Merge(); err != nil {
 						t.Fatal(err)
 					}
 					for at, r := range readers {

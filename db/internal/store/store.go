@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -273,30 +274,57 @@ func (w *batchWriter) write() error {
 	return err
 }
 
-// Merge merges the levels of tables into one. It returns ErrFull if the disk cannot hold the tables
-// twice.
-func (s *Store) Merge() error {
+// Flush makes tables of the logs of the last commits, and reports whether it could: not while a
+// transaction uses the store for about a second, and not on Windows.
+func (s *Store) Flush() (bool, error) {
+	if s.Dir() == "" || runtime.GOOS == "windows" {
+		return s.Dir() == "", nil
+	}
+	for end := time.Now().Add(adoptWait); ; time.Sleep(time.Millisecond) {
+		if done, err := s.flush(); done || err != nil || time.Now().After(end) {
+			return done, err
+		}
+	}
+}
+
+func (s *Store) flush() (bool, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if err := errors.Join(s.inPlace(), s.verify()); err != nil {
+		return false, err
+	}
+	return s.stopWriting()
+}
+
+// Discarded returns the timestamp up to which a merge keeps only the newest version of a record.
+func (s *Store) Discarded() uint64 { return s.discarded.Load() }
+
+// Merge merges the levels of tables into one, and reports whether all tables were written again. It
+// returns ErrFull if the disk cannot hold the tables twice.
+func (s *Store) Merge() (rewritten bool, err error) {
 	if s.Dir() != "" {
 		if err := room(s.Dir(), s.Bytes()+maintenance*s.opts.MemTableSize+openingRoom, "merging all tables"); err != nil {
-			return err
+			return false, err
 		}
 	}
 	b, err := s.forWriting()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer b.release()
 	if b.merge == nil {
-		return translate(b.Flatten(1))
+		return s.Dir() == "", translate(b.Flatten(1))
 	}
 	defer b.merge.look()
-	for more := true; more && err == nil; {
+	for more := true; more && err == nil; rewritten = rewritten || more {
 		more, err = b.merge.step(b.merge.pickAll)
 	}
 	if errors.Is(err, errClosing) {
-		return s.Failure()
+		return false, s.Failure()
 	}
-	return translate(fullError(err))
+	return rewritten, translate(fullError(err))
 }
 
 // Close closes the store.
