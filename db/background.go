@@ -278,7 +278,10 @@ func (db *DB) waitForCompaction(ctx context.Context) error {
 // ends, Compact returns its error. A merge of tables that has begun runs to its end, and Close
 // waits for it.
 //
-// Calling Compact is optional. As changes come, the database makes new bases and merges tables by
+// After nodes were erased, Compact also removes their keys from all files, unless a transaction is open
+// that began before it; on Windows only CompactDir does. See [Tx.Erase].
+//
+// Otherwise calling Compact is optional. As changes come, the database makes new bases and merges tables by
 // itself.
 func (db *DB) Compact(ctx context.Context) error {
 	if err := db.acquire(ctx, db.jobs.compact); err != nil {
@@ -401,7 +404,8 @@ func (db *DB) compactLog(ctx context.Context) error {
 	return db.compact(ctx)
 }
 
-// CompactDir is Compact for a database that is not open. It frees all space that can be freed.
+// CompactDir is Compact for a database that is not open. It frees all space that can be freed, and
+// removes the keys of erased nodes from all files.
 func CompactDir(ctx context.Context, path string, o *Options) error {
 	g, err := Open(path, o)
 	if err != nil {

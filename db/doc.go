@@ -99,6 +99,14 @@
 // decision when it expires, a change when newer ones need the room (Options.ChangeBytes). Cached
 // PageRank only saves time, and a kill may lose it.
 //
+// # What is forgotten
+//
+// [Tx.DeleteNode] removes a node from the graph; its key stays in the dictionary, because decisions,
+// observations and changes name the node. [Tx.Erase] forgets the key as well, for example that of a
+// person who asks for it. The section "Forgetting a node" of query/LANGUAGE.md lists everything that is
+// kept of a node, where, and what Erase does with it. [DB.Compact] and [CompactDir] then remove the
+// bytes from the files; Stats.Erased counts the nodes for which that is still to be done.
+//
 // # Caveats
 //
 // A Tx and all it returned are valid only inside their function; a slice or key that outlives the

@@ -174,8 +174,9 @@ func (tx *Tx) DeleteNode(key any) error {
 
 // Erase deletes a node as DeleteNode does, and forgets its key, for example that of a person who asks
 // for it: the node has no key any more in decisions, observations and changes, and the same key makes
-// a new node. It also erases a node that was deleted before. Followers erase it, too. The package
-// documentation says what is kept of a node, where, and what Erase does with it.
+// a new node. It also erases a node that was deleted before. Followers erase it, too. The section
+// "Forgetting a node" of query/LANGUAGE.md lists what is kept of a node, where, and what Erase does
+// with it.
 //
 // The files hold the key until [DB.Compact] or [CompactDir] has removed it; Stats.Erased counts the
 // nodes for which that is still to be done. Models keep what they learned from the node, which has no

@@ -260,6 +260,9 @@ func (r *record) encode() []byte {
 	for i := range r.values {
 		b = r.values[i].append(b)
 	}
+	if len(r.erased) == 0 {
+		return b
+	}
 	b = binary.AppendUvarint(b, uint64(len(r.erased)))
 	for _, id := range r.erased {
 		b = binary.AppendUvarint(b, uint64(id))
@@ -309,8 +312,14 @@ func decodeRecord(b []byte) (*record, error) {
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
 		r.values = append(r.values, decodeValueChange(d))
 	}
-	for n := d.Count(); n > 0 && d.Err == nil; n-- {
-		r.erased = append(r.erased, d.ID())
+	if d.Err == nil && len(d.B) > 0 {
+		n := d.Count()
+		if n == 0 {
+			d.Fail("the number of erased nodes")
+		}
+		for ; n > 0 && d.Err == nil; n-- {
+			r.erased = append(r.erased, d.ID())
+		}
 	}
 	return r, d.End()
 }

@@ -84,7 +84,7 @@ func accessOf(stmt *parse.Statement) access {
 		return accessOf(stmt.Explained())
 	}
 	has := actionOf(stmt).access
-	if isBatch(stmt) {
+	if isBatch(stmt) || retrains(stmt) {
 		has |= lasts
 	}
 	return has

@@ -64,6 +64,9 @@ func (r *run) showStats(*parse.Statement) {
 		r.rows.add("committed there", r.moment(s.Committed))
 		r.rows.add("versions behind", int64(s.Behind))
 	}
+	if s.Erased > 0 {
+		r.rows.add("erased, to be compacted", s.Erased)
+	}
 	if c := s.Changes; c.Limit > 0 {
 		r.rows.add("changes kept", int64(c.Kept))
 		r.rows.add("changes kept after version", int64(c.After))

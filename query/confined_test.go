@@ -70,7 +70,7 @@ func grammarOf(kind string) string {
 func TestCancelledEdits(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"INSERT EDGES 8 -> 9, 9 -> 10", "MERGE NODE 1 LABEL person", "DELETE NODE 1", "DELETE EDGES 1 -> 2",
+		"INSERT EDGES 8 -> 9, 9 -> 10", "MERGE NODE 1 LABEL person", "DELETE NODE 1", "ERASE NODE 1", "ERASE NODE 1 WITH (retrain = on)", "DELETE EDGES 1 -> 2",
 		"OBSERVE 1 -> 3 = 1 USING m", "CHOOSE LINK FOR 1 AMONG ALL USING m", "REWARD 1 = 1",
 		"CREATE MODEL n USING prb WITH (width = 4)", "TRAIN MODEL m WITH (epochs = 1)", "TRAIN MODEL m FROM LOG WITH (epochs = 1)",
 		"FREEZE MODEL m", "DROP MODEL m",

@@ -171,7 +171,7 @@ func TestConnectorExec(t *testing.T) {
 		affected int64
 	}{
 		{"MERGE EDGES 1 -> 2, 2 -> 3, 'ann' -> 'bob' WEIGHT 2", 6}, // two edges added, one changed, three nodes added
-		{"DELETE EDGES 1 -> 2", 1}, {"DELETE NODE 2", 2}, {"INSERT NODE 9", 1}, {"DROP MODEL m", 1},
+		{"DELETE EDGES 1 -> 2", 1}, {"DELETE NODE 2", 2}, {"INSERT NODE 9", 1}, {"ERASE NODE 9", 1}, {"DROP MODEL m", 1},
 	} {
 		r, err := p.Exec(c.text)
 		if err != nil {

@@ -2,6 +2,8 @@ package query
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -25,6 +27,10 @@ func graphActions() []action {
 		{name: "INSERT EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).AddEdge)},
 		{name: "MERGE EDGES", access: joins | edits, columns: edges, run: puttingEdges((*db.Tx).PutEdge)},
 		{name: "DELETE NODE", access: joins | edits, columns: named("nodes_deleted", "edges_deleted"), run: updating((*run).deleteNode)},
+		{
+			name: "ERASE NODE", access: joins | edits, columns: named("nodes_erased", "edges_deleted"), run: (*run).eraseNode,
+			options: always(eraseOptions),
+		},
 		{name: "DELETE EDGES", access: joins | edits, columns: named("edges_deleted"), run: updating((*run).deleteEdges)},
 		{
 			name: "CREATE RELATION", access: joins | edits, columns: named("relation", "directed", "exclude", "source_label", "target_label"),
@@ -107,6 +113,78 @@ func (r *run) deleteNode(s *parse.Statement) {
 	}
 	_, now := r.tx.Counts()
 	r.rows.add(int64(1), edges-now)
+}
+
+// eraseOptions returns the options of ERASE NODE.
+func eraseOptions(retrain *bool) []option {
+	return []option{onOff("retrain", "train the model that answers again, without the node", func(on bool) { *retrain = on })}
+}
+
+// retrains reports whether a statement trains a model after it has erased a node.
+func retrains(s *parse.Statement) bool { return s.Form == "ERASE NODE" && len(parse.With.All(s)) > 0 }
+
+func (r *run) eraseNode(s *parse.Statement) {
+	retrain := false
+	r.setOptions(parse.With.All(s), eraseOptions(&retrain))
+	if retrain && r.session.tx != nil {
+		r.refuse(s, "retrain = on trains in a commit of its own: COMMIT first, or TRAIN MODEL afterwards")
+	}
+	r.update(func() {
+		_, edges := r.tx.Counts()
+		node := parse.TheNode.Of(s)
+		if k := r.key(node); r.err == nil {
+			r.failAt(node, r.tx.Erase(k))
+		}
+		_, now := r.tx.Counts()
+		r.rows.add(int64(1), edges-now)
+	})
+	if r.err != nil {
+		return
+	}
+	r.rows.note("files hold the key until the database is compacted; SHOW STATS counts the erased nodes that wait for that")
+	if retrain {
+		r.retrain()
+	}
+}
+
+// retrain trains the model that answers again, from the edges that its version was trained on.
+func (r *run) retrain() {
+	var of db.ModelInfo
+	t, ctx := db.TrainOptions{Deploy: db.DeployAlways}, r.ctx
+	r.viewChanged(func() {
+		m := r.tx.Model("")
+		info, err := m.Info(r.ctx)
+		if errors.Is(err, db.ErrNoModel) || r.fail(err) || !info.Answers || info.Version == 0 {
+			return
+		}
+		of = info
+		versions, err := m.Versions(r.ctx)
+		r.fail(err)
+		for _, v := range versions {
+			if v.Deployed {
+				t.Relation = v.Relation
+			}
+		}
+	})
+	if r.err != nil {
+		return
+	}
+	if of.Name == "" {
+		r.rows.note("no model is trained again: none that learns answers where no model is named")
+		return
+	}
+	t.Plan.Progress = r.trainingProgress()
+	m, err := r.session.DB.Model(of.Name).Train(ctx, t)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		r.rows.note("model %v is not trained again: the training was cancelled", Name(of.Name))
+		return
+	case err != nil:
+		r.fail(fmt.Errorf("the node is erased, and model %v is not trained again: %w", Name(of.Name), err))
+		return
+	}
+	r.rows.note("model %v version %d is trained without the node, and answers", Name(m.Name), m.Version)
+	r.rows.remarkCompared(&m)
 }
 
 func (r *run) deleteEdges(s *parse.Statement) {

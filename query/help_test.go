@@ -72,7 +72,7 @@ func testOptions(t *testing.T, g *db.DB) {
 		"EVALUATE PREDICT LINKS FOR 1 USING m ON HOLDOUT 0.1", "EVALUATE PREDICT LINKS FOR 1 USING prb ON HOLDOUT 0.1",
 		"EVALUATE PREDICT LINKS FOR 1 USING ppr ON HOLDOUT 0.1", "EVALUATE PREDICT LINKS FOR 1 USING prb ON SPLIT 'none'", "EVALUATE m ON LOG USING dr",
 		"CREATE MODEL n", "CREATE RELATION r", "TRAIN MODEL none", "TRAIN MODEL none FROM LOG", "LOAD EDGES FROM 'none'", "LOAD NODES FROM 'none'",
-		"LOAD FEATURES FROM 'none'", "DRAW 1 TO 'one.svg'",
+		"LOAD FEATURES FROM 'none'", "DRAW 1 TO 'one.svg'", "ERASE NODE 'none'",
 	} {
 		stmt, err := parse.Parse(before)
 		if err != nil {

@@ -93,7 +93,8 @@ func newCompact() *cobra.Command {
 		Short: "Free the space of data that no reader can see",
 		Long: `Compact writes the graph with all changes as a new base and frees the space of the data
 that it replaces. No answer changes, and it can be interrupted at any time. A database
-also compacts itself while it changes; compact frees the rest.`,
+also compacts itself while it changes; compact frees the rest. It also removes the keys of
+erased nodes (ERASE NODE) from all files.`,
 		Example: "  kith compact social.kith",
 		Args:    cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {

@@ -176,7 +176,7 @@ func TestHandlerReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		"INSERT EDGES 1 -> 2", "MERGE NODE 1", "DELETE NODE 'ann'", "DELETE EDGES 'ann' -> 'bob'", "OBSERVE 'ann' -> 'dan' = 1",
+		"INSERT EDGES 1 -> 2", "MERGE NODE 1", "DELETE NODE 'ann'", "ERASE NODE 'ann'", "DELETE EDGES 'ann' -> 'bob'", "OBSERVE 'ann' -> 'dan' = 1",
 		"CHOOSE LINK FOR 'ann' AMONG ALL", "REWARD 1 = 1", "CREATE MODEL n USING default", "TRAIN MODEL m", "DROP MODEL m",
 		"LOAD EDGES FROM '/etc/passwd'", "EVALUATE PREDICT LINKS FOR ALL ON SPLIT '/etc/passwd'",
 		"EVALUATE PREDICT LINKS FOR ALL ON SPLIT '/etc/passwd'",

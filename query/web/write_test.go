@@ -41,7 +41,7 @@ func TestHandlerOfFollower(t *testing.T) {
 	c.Token = token
 	before := figures(t, h)
 	for _, text := range []string{
-		"INSERT EDGES 1 -> 2", "MERGE NODE 6 LABEL person", "DELETE NODE 1", "CREATE MODEL n", "CHOOSE LINK FOR 1 AMONG ALL USING m",
+		"INSERT EDGES 1 -> 2", "MERGE NODE 6 LABEL person", "DELETE NODE 1", "ERASE NODE 1", "CREATE MODEL n", "CHOOSE LINK FOR 1 AMONG ALL USING m",
 		"REWARD 1 = 1", "OBSERVE 2 -> 1 = 0 USING m", "TRAIN MODEL m WITH (epochs = 1)", "FREEZE MODEL m", "DROP MODEL m", "ROLLBACK MODEL m",
 	} {
 		if _, err := c.Run(t.Context(), text); !errors.Is(err, db.ErrReadOnly) || !strings.Contains(err.Error(), "follows another") {
@@ -72,7 +72,7 @@ func TestHandlerWrites(t *testing.T) {
 	for _, text := range []string{
 		"INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 1, 1 -> 5", "MERGE NODE 6 LABEL person", "CREATE MODEL m USING prb WITH (width = 4)",
 		"CHOOSE LINK FOR 1 AMONG ALL USING m", "REWARD 1 = 1", "OBSERVE 2 -> 4 = 0 USING m", "TRAIN MODEL m WITH (epochs = 1)",
-		"PREDICT LINKS FOR 1 AMONG ALL USING m", "PROFILE DELETE EDGES 1 -> 5", "FREEZE MODEL m", "THAW MODEL m", "DELETE NODE 6", "DROP MODEL m",
+		"PREDICT LINKS FOR 1 AMONG ALL USING m", "PROFILE DELETE EDGES 1 -> 5", "FREEZE MODEL m", "THAW MODEL m", "DELETE NODE 6", "ERASE NODE 6 WITH (retrain = on)", "DROP MODEL m",
 	} {
 		if _, err := c.Run(t.Context(), text); err != nil {
 			t.Errorf("%s: %v", text, err)

@@ -134,6 +134,8 @@ var graphForms = []Form{
 		"MERGE EDGES edge, ...", "MERGE EDGES 'ann' -> 'bob' WEIGHT 3"},
 	{"DELETE NODE", "delete a node and its edges",
 		"DELETE NODE node", "DELETE NODE 'ann'"},
+	{"ERASE NODE", "forget a node: delete it, and its key wherever it is kept",
+		"ERASE NODE node [WITH (option, ...)]", "ERASE NODE 'ann' WITH (retrain = on)"},
 	{"DELETE EDGES", "delete edges",
 		"DELETE EDGES link, ...", "DELETE EDGES 'ann' -> 'bob'"},
 	{"CREATE RELATION", "make a relation without edges",

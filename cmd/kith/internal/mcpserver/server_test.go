@@ -435,7 +435,7 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 	hostile := []string{
-		"INSERT EDGES 1 -> 2", "insert edges 1 -> 2;", " /* */ INSERT NODE 1", "MERGE NODE 1 LABEL x", "DELETE NODE 'ann'", "DELETE EDGES 'ann' -> 'bob'",
+		"INSERT EDGES 1 -> 2", "insert edges 1 -> 2;", " /* */ INSERT NODE 1", "MERGE NODE 1 LABEL x", "DELETE NODE 'ann'", "ERASE NODE 'ann'", "DELETE EDGES 'ann' -> 'bob'",
 		"OBSERVE 'ann' -> 'dan' = 1 USING m AND INSERT", "CHOOSE LINK FOR 'ann' AMONG ALL USING m", "REWARD 1 = 1", "CREATE MODEL x", "TRAIN MODEL m",
 		"DEPLOY MODEL m VERSION 1", "ROLLBACK MODEL m", "FREEZE MODEL m", "DROP MODEL m", "LOAD EDGES FROM 'x.csv'", "EXPORT EDGES TO 'x.csv'",
 		"EXPORT LOG TO 'x.csv'", "EXPORT MODEL m TO 'x'", "IMPORT MODEL y FROM 'x'", "BACKUP TO 'x'", "PROFILE INSERT EDGES 1 -> 2", "PROFILE BACKUP TO 'x'",
