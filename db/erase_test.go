@@ -15,6 +15,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 )
 
 // putPerson writes a node with everything that the database can keep of one: edges, a label, features,
@@ -274,4 +275,166 @@ func TestErase(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// A compaction beside a view that began before it leaves the erased nodes to the next one.
+func TestEraseBesideAView(t *testing.T) {
+	t.Parallel()
+	ctx, path := context.Background(), place(t)
+	ann := newKey()
+	g := open(t, path, &db.Options{Memory: 64 << 20})
+	update(t, g, func(tx *db.Tx) error { return tx.PutEdge(ann, 1) })
+	view(t, g, func(before *db.Tx) error {
+		update(t, g, func(tx *db.Tx) error { return tx.Erase(ann) })
+		must(t, g.Compact(ctx))
+		wantErased(t, "beside a view", g, 1)
+		if !before.Has(db.Str(ann)) {
+			t.Error("the view lost the node")
+		}
+		return nil
+	})
+	update(t, g, func(tx *db.Tx) error { return tx.Erase(1) })
+	must(t, g.Compact(ctx))
+	wantErased(t, "after it", g, 0)
+	if files := namedIn(t, path, ann); len(files) > 0 {
+		t.Errorf("the files %q hold the key", files)
+	}
+	must(t, g.Close())
+}
+
+// A compaction that is interrupted anywhere is sound, says that the erased node is pending as long as
+// a file names it, and is finished by the next one.
+func TestEraseInterrupted(t *testing.T) {
+	t.Parallel()
+	notShort(t)
+	ctx, path, o := context.Background(), place(t), &db.Options{Memory: 64 << 20, ChangeBytes: 64 << 20, NoRefresh: true}
+	g := open(t, path, o)
+	load(t, g, 40)
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "prb"}))
+	ended := 0
+	for n := 1; ended < 2; n += 1 + n/4 {
+		ann := newKey()
+		putPerson(t, g, ann)
+		update(t, g, func(tx *db.Tx) error { return tx.Erase(ann) })
+		interrupted := dbtest.NewCountdown(n)
+		var ends error
+		if n%2 == 0 {
+			ends = g.Compact(interrupted)
+		} else {
+			must(t, g.Close())
+			ends = db.CompactDir(interrupted, path, o)
+			g = open(t, path, o)
+		}
+		if ends == nil {
+			ended++
+		} else {
+			wantError(t, fmt.Sprint("interrupted at ", n), ends, context.Canceled)
+		}
+		must(t, g.Check(ctx))
+		s, err := g.Stats()
+		must(t, err)
+		wantNoTrace(t, g, ann)
+		if files := namedIn(t, path, ann); s.Erased == 0 && len(files) > 0 || ends == nil && s.Erased > 0 {
+			t.Fatalf("interrupted at %d (%v): %d nodes are pending, and the files %q hold the key", n, ends, s.Erased, files)
+		}
+	}
+	must(t, g.Close())
+}
+
+// A node that is erased during a training does not come back with it. The training that comes after
+// an erase has forgotten the node.
+func TestEraseDuringTraining(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Camps(t)
+	ann := newKey()
+	putLinks := func(tx *db.Tx) error {
+		return errors.Join(tx.PutEdge(ann, "a1"), tx.PutEdge(ann, "a2"), tx.PutEdge(ann, "a3"))
+	}
+	update(t, g, putLinks)
+	erased := false
+	plan := model.EdgePlan{Samples: 50, Epochs: 1}
+	plan.Progress = model.NewMeter(time.Now, func(model.Progress) {
+		if !erased {
+			erased = true
+			update(t, g, func(tx *db.Tx) error { return tx.Erase(ann) })
+		}
+	})
+	_, err := g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: plan})
+	if must(t, err); !erased {
+		t.Fatal("the training told no progress")
+	}
+	wantForgotten := func() {
+		t.Helper()
+		var b bytes.Buffer
+		must(t, g.Model("default").Export(ctx, &b, 0))
+		if bytes.Contains(b.Bytes(), []byte(ann)) {
+			t.Error("the exported model has the key")
+		}
+		_, err := g.Model("copy").Import(ctx, &b)
+		must(t, err, g.Model("copy").Drop(ctx), g.Check(ctx))
+		wantNoTrace(t, g, ann)
+	}
+	wantForgotten()
+	plan.Progress = nil
+	_, err = g.Model("default").Train(ctx, db.TrainOptions{Deploy: db.DeployAlways, Plan: plan})
+	must(t, err)
+	wantForgotten()
+	update(t, g, putLinks) // a new node
+	wantErased(t, "after the trainings", g, 1)
+}
+
+// An erase travels to followers: to one that has seen the node, and to one that comes later, when the
+// changes were scrubbed. Neither has the key after its own compaction.
+func TestEraseInFollowers(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Reopen(t, place(t), feedOptions(newClock()))
+	must(t, g.Model("m").Create(ctx, db.ModelSpec{Policy: "prb"}))
+	load(t, g, 20)
+	early, late := follower(t, g), follower(t, g)
+	ann := newKey()
+	putPerson(t, g, ann)
+	for i, path := range []string{early, late} {
+		h := open(t, path, followAt(newClock()))
+		if i == 0 {
+			must(t, h.Apply(ctx, changes(t, g, version(t, h))...))
+			if files := namedIn(t, path, ann); len(files) == 0 {
+				t.Error("the follower that has seen the node does not have its key")
+			}
+			update(t, g, func(tx *db.Tx) error {
+				return errors.Join(tx.Erase(ann), tx.AddNode(db.Node{Key: db.Str(ann)}), tx.Erase(ann))
+			})
+			last := changes(t, g, version(t, g)-1)[0]
+			n := 0
+			for _, node := range last.Nodes {
+				if node.Erased && node.Deleted && node.Node.Erased() {
+					n++
+				}
+			}
+			if n != 2 {
+				t.Errorf("the change of the erase has the nodes %+v", last.Nodes)
+			}
+		}
+		if i == 1 {
+			must(t, g.Compact(ctx))
+			wantErased(t, "compacted", g, 0)
+		}
+		must(t, h.Apply(ctx, changes(t, g, version(t, h))...))
+		alike(t, path, g, h)
+		wantErased(t, path, h, 2)
+		must(t, h.Compact(ctx))
+		wantErased(t, path, h, 0)
+		if files := namedIn(t, path, ann); len(files) > 0 {
+			t.Errorf("the files %q of the follower hold the key", files)
+		}
+		wantNoTrace(t, h, ann)
+		s, err := h.Stats()
+		must(t, err)
+		if got, want := asJSON(t, changes(t, h, s.Changes.After)), asJSON(t, changes(t, g, s.Changes.After)); got != want {
+			t.Errorf("the follower yields\n%s, want\n%s", got, want)
+		}
+		must(t, h.Close())
+	}
+	must(t, g.Check(ctx))
 }

@@ -53,7 +53,7 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 	if _, want := w.nodes[k]; live != want {
 		t.Fatalf("%v is live: %v, want %v", k, live, want)
 	}
-	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "label", "features", "value", "value", "variable"}).Draw(t, "change") {
+	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "erase", "label", "features", "value", "value", "variable"}).Draw(t, "change") {
 	case "node":
 		if _, made, err := b.AddNode(k); err != nil || made == live {
 			t.Fatalf("add %v: made %v, %v", k, made, err)
@@ -82,6 +82,18 @@ func (h *history) change(t *rapid.T, b *Batch, w *world) {
 				t.Fatal(err)
 			}
 			w.deleteNode(k)
+		}
+	case "erase":
+		if id, known := b.Known(k); known {
+			if err := b.Erase(id); err != nil {
+				t.Fatal(err)
+			}
+			if w.deleteNode(k); !b.Key(id).Erased() {
+				t.Fatalf("the key of node %d is %v", id, b.Key(id).Literal())
+			}
+		}
+		if id, known := b.Known(k); known {
+			t.Fatalf("%v was erased, and is the key of node %d", k, id)
 		}
 	case "label":
 		if live {
@@ -287,6 +299,31 @@ func (h *history) rebase(t *rapid.T, next *Snapshot) {
 	h.now = next
 	if rapid.Bool().Draw(t, "tidy") {
 		h.drop(t)
+	}
+	if rapid.Bool().Draw(t, "scrub") {
+		h.scrub(t)
+	}
+}
+
+// scrub removes what names erased nodes from all records.
+func (h *history) scrub(t *rapid.T) {
+	ctx, strip := context.Background(), func(doc []byte, _ func(ID) bool) ([]byte, string, error) { return doc, "", nil }
+	versions, err := h.now.Naming(ctx, h.store, strip)
+	for err == nil && len(versions) > 0 {
+		h.now, versions, err = h.now.Scrub(h.store, h.store, versions, 1, strip)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if versions, err = h.now.Naming(ctx, h.store, strip); err != nil || len(versions) > 0 {
+		t.Fatalf("versions %d still name erased nodes: %v", versions, err)
+	}
+	n := h.now.Meta.Erased - h.now.numErased()
+	if h.now = h.now.Scrubbed(n); h.now.Meta.Erased < 0 {
+		t.Fatalf("%d erased nodes are pending", h.now.Meta.Erased)
+	}
+	if err := h.now.WriteMeta(h.store); err != nil {
+		t.Fatal(err)
 	}
 }
 

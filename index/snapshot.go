@@ -427,11 +427,12 @@ type versionDict struct {
 	s *Snapshot
 }
 
-// Check is dict.Check, where a key may also be the key of erased nodes.
+// Check is dict.Check for the nodes of the version. Several of them may have had the same key, if all
+// but one are erased.
 func (d versionDict) Check(ctx context.Context) error {
 	return d.check(ctx, func(k Key, id ID) bool {
-		back, ok := d.s.lookup(k, d.len())
-		return ok && back == id || d.s.erased.At(id)
+		back, ok := d.s.lookup(k, d.s.Graph.nodes)
+		return ok && back == id || d.s.erased.At(id) || int(id) >= d.s.Graph.nodes
 	})
 }
 
