@@ -13,7 +13,8 @@ import (
 
 // A social app: people follow each other, like posts and block people, posts have a language and tags.
 // A feed shows a slate of posts that are not hidden, in the language of the reader, and that were not
-// shown in the last week. It learns from the likes, which come from a queue, each once.
+// shown in the last week. It learns from the likes, which come from a queue, each once. A person who
+// leaves is erased, and the files forget the person with the next compaction.
 func Example_social() {
 	ctx := context.Background()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -50,12 +51,27 @@ func Example_social() {
 	for _, l := range people.Links {
 		fmt.Println("follow", l.Target)
 	}
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.Erase("eve") }); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		s, err := g.Stats()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("erased, to be compacted:", s.Erased)
+		if err := g.Compact(ctx); err != nil {
+			log.Fatal(err)
+		}
+	}
 	// Output:
 	// 2026-11-20 cake go
 	// 2026-11-24 chess
 	// 2026-12-02 cake
 	// follow cid
 	// follow eve
+	// erased, to be compacted: 1
+	// erased, to be compacted: 0
 }
 
 // declare adds the relations.

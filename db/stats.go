@@ -144,6 +144,7 @@ func (s *Stats) metrics() []series {
 		{"nodes", "Nodes of the graph.", s.Nodes},
 		{"edges", "Edges of the graph, loops included.", s.Edges},
 		{"loops", "Edges of a node to itself.", s.Loops},
+		{"erased_nodes", "Erased nodes whose keys the files hold until a compaction.", s.Erased},
 		{"graph_version", "Version of the graph: the commits so far.", s.Version},
 		{"committed_timestamp_seconds", "When the graph version was committed, in the database that made it.", seconds(s.Committed)},
 		{"follower", "Whether the database follows another one: 1 or 0.", follower},
