@@ -416,8 +416,8 @@ func (b *Batch) Replay(c *Change) error {
 	return nil
 }
 
-// replayKeys assigns ids to new keys, and erases nodes. Nodes that existed before are erased first,
-// because one of the new keys may be the key of one of them.
+// replayKeys assigns ids to new keys, and erases nodes, as early as possible: a later key may be the
+// key of one of them.
 func (b *Batch) replayKeys(c *Change) error {
 	first := b.now.Meta.Nodes
 	if n := len(c.Erased); n > 0 && int64(c.Erased[n-1]) >= first+int64(len(c.Keys)) {
@@ -437,10 +437,8 @@ func (b *Batch) replayKeys(c *Change) error {
 		}
 		b.now.Meta.Live++
 		b.grown = true
-		b.addKey(k)
-	}
-	for _, id := range c.Erased {
-		if int64(id) >= first {
+		id := b.addKey(k)
+		if _, erased := slices.BinarySearch(c.Erased, id); erased {
 			b.setErased(id)
 		}
 	}

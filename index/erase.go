@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index/internal/block"
 )
 
 // An erase takes the key from a node, and everything that the present version has of it. Records of
@@ -120,8 +122,8 @@ func (s *Snapshot) Naming(ctx context.Context, r Reader, strip StripOutcome) ([]
 	return all, nil
 }
 
-// Scrub returns s with the counters as they are when the records of some versions no longer name
-// erased nodes, and writes these records and the meta record to w: as many as about size bytes.
+// Scrub returns s with the counters as they are when the records of the first of some versions no
+// longer name erased nodes, and writes these records, about size bytes, and the meta record to w.
 // rest are the versions that are left.
 func (s *Snapshot) Scrub(r Reader, w Writer, versions []uint64, size int, strip StripOutcome) (next *Snapshot, rest []uint64, err error) {
 	scrubbed := *s
@@ -232,4 +234,37 @@ func (s *Snapshot) Scrubbed(n int64) *Snapshot {
 	next := *s
 	next.Meta.Erased -= n
 	return &next
+}
+
+// keys yields the keys of the first n ids, at least those of the base, by id.
+func (s *Snapshot) keys(n int) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		id := ID(0)
+		for k, err := range s.dict.first(n) {
+			if s.erased.At(id) {
+				k = Erased(id)
+			}
+			if id++; !yield(k, err) {
+				return
+			}
+		}
+	}
+}
+
+// ascending yields the keys of the first n ids, at least those of the base, in key order.
+func (s *Snapshot) ascending(n int) iter.Seq2[block.KeyEntry, error] {
+	var erased []block.KeyEntry
+	for id, is := range s.erased.All() {
+		if is && int(id) < n {
+			erased = append(erased, block.KeyEntry{Key: Erased(id), ID: id})
+		}
+	}
+	slices.SortFunc(erased, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
+	return mergeKeys(func(yield func(block.KeyEntry, error) bool) {
+		for k, err := range s.dict.ascending(n) {
+			if (err != nil || !s.erased.At(k.ID)) && !yield(k, err) {
+				return
+			}
+		}
+	}, withoutErrors(erased))
 }

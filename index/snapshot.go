@@ -193,39 +193,6 @@ func (s *Snapshot) numErased() (n int64) {
 	return n
 }
 
-// keys yields the keys of the first n ids, at least those of the base, by id.
-func (s *Snapshot) keys(n int) iter.Seq2[Key, error] {
-	return func(yield func(Key, error) bool) {
-		id := ID(0)
-		for k, err := range s.dict.first(n) {
-			if s.erased.At(id) {
-				k = Erased(id)
-			}
-			if id++; !yield(k, err) {
-				return
-			}
-		}
-	}
-}
-
-// ascending yields the keys of the first n ids, at least those of the base, in key order.
-func (s *Snapshot) ascending(n int) iter.Seq2[block.KeyEntry, error] {
-	var erased []block.KeyEntry
-	for id, is := range s.erased.All() {
-		if is && int(id) < n {
-			erased = append(erased, block.KeyEntry{Key: Erased(id), ID: id})
-		}
-	}
-	slices.SortFunc(erased, func(a, b block.KeyEntry) int { return a.Compare(b.Key) })
-	return mergeKeys(func(yield func(block.KeyEntry, error) bool) {
-		for k, err := range s.dict.ascending(n) {
-			if (err != nil || !s.erased.At(k.ID)) && !yield(k, err) {
-				return
-			}
-		}
-	}, withoutErrors(erased))
-}
-
 // Live reports whether id is a node that is not deleted.
 func (s *Snapshot) Live(id ID) bool {
 	return int(id) < s.Graph.nodes && !s.nodes.at(id).deleted
