@@ -278,11 +278,12 @@ func (db *DB) waitForCompaction(ctx context.Context) error {
 // ends, Compact returns its error. A merge of tables that has begun runs to its end, and Close
 // waits for it.
 //
-// After nodes were erased, Compact also removes their keys from all files, unless a transaction is open
-// that began before it; on Windows only CompactDir does. See [Tx.Erase].
+// After nodes were erased, Compact also removes their keys from all files, unless a transaction is
+// open that began before it; on Windows only CompactDir does. See [Tx.Erase]. A transaction that is
+// open for long makes it wait a second for that.
 //
-// Otherwise calling Compact is optional. As changes come, the database makes new bases and merges tables by
-// itself.
+// Otherwise calling Compact is optional. As changes come, the database makes new bases and merges
+// tables by itself.
 func (db *DB) Compact(ctx context.Context) error {
 	if err := db.acquire(ctx, db.jobs.compact); err != nil {
 		return err
@@ -337,7 +338,11 @@ const scrubBytes = 256 << 10
 func (db *DB) scrub(ctx context.Context) error {
 	versions, err := db.naming(ctx)
 	for len(versions) > 0 && err == nil {
-		versions, err = db.scrubSome(ctx, versions)
+		var rest []uint64
+		if rest, err = db.scrubSome(ctx, versions, scrubBytes); errors.Is(err, ErrTooLarge) {
+			rest, err = db.scrubSome(ctx, versions, 1) // a version that fitted into one commit does so again
+		}
+		versions = rest
 	}
 	return err
 }
@@ -352,10 +357,10 @@ func (db *DB) naming(ctx context.Context) ([]uint64, error) {
 	})
 }
 
-// scrubSome scrubs the records of some of the versions, and returns the others.
-func (db *DB) scrubSome(ctx context.Context, versions []uint64) (rest []uint64, err error) {
+// scrubSome scrubs the records of the first of the versions, about size bytes, and returns the others.
+func (db *DB) scrubSome(ctx context.Context, versions []uint64, size int) (rest []uint64, err error) {
 	err = db.changeMeta(ctx, func(s *snapshot, r index.Reader, w index.Writer) (next *index.Snapshot, err error) {
-		next, rest, err = s.Scrub(r, w, versions, scrubBytes, record.StripOutcome)
+		next, rest, err = s.Scrub(r, w, versions, size, record.StripOutcome)
 		return next, err
 	})
 	return rest, err

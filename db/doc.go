@@ -101,11 +101,12 @@
 //
 // # What is forgotten
 //
-// [Tx.DeleteNode] removes a node from the graph; its key stays in the dictionary, because decisions,
-// observations and changes name the node. [Tx.Erase] forgets the key as well, for example that of a
-// person who asks for it. The section "Forgetting a node" of query/LANGUAGE.md lists everything that is
-// kept of a node, where, and what Erase does with it. [DB.Compact] and [CompactDir] then remove the
-// bytes from the files; Stats.Erased counts the nodes for which that is still to be done.
+// [Tx.DeleteNode] removes a node from the graph; its key stays in the dictionary, because
+// decisions, observations and changes name the node. [Tx.Erase] forgets the key as well, such as
+// the key of a person who asks for it. The section "Forgetting a node" of query/LANGUAGE.md lists
+// everything that is kept of a node, where, and what Erase does with it. [DB.Compact] and
+// [CompactDir] then remove the bytes from the files; Stats.Erased counts the nodes for which that is
+// still to be done.
 //
 // # Caveats
 //

@@ -172,9 +172,9 @@ func (tx *Tx) DeleteNode(key any) error {
 	return b.DeleteNode(id)
 }
 
-// Erase deletes a node as DeleteNode does, and forgets its key, for example that of a person who asks
-// for it: the node has no key any more in decisions, observations and changes, and the same key makes
-// a new node. It also erases a node that was deleted before. Followers erase it, too. The section
+// Erase deletes a node as DeleteNode does, and forgets its key, for example when a person asks for
+// that: the node has no key any more in decisions, observations and changes, and the same key makes a
+// new node. It also erases a node that was deleted before. Followers erase it, too. The section
 // "Forgetting a node" of query/LANGUAGE.md lists what is kept of a node, where, and what Erase does
 // with it.
 //
