@@ -58,7 +58,13 @@ func (c *Comparison) String() string {
 	if strings.EqualFold(column, "NOT") {
 		column = quote(column, `"`)
 	}
-	value := join(c.Values)
+	values := make([]string, len(c.Values))
+	for i, v := range c.Values {
+		if values[i] = v.String(); strings.EqualFold(values[i], "NULL") { // a name, which would be read as the word
+			values[i] = quote(values[i], `"`)
+		}
+	}
+	value := strings.Join(values, ", ")
 	switch c.Operator {
 	case In:
 		value = "(" + value + ")"

@@ -235,7 +235,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range examples(f) {
 		f.Add(text)
 	}
-	for _, text := range []string{"", ";", "--", "/*", "'", "\"\"", "$", "-", "1e-", "\xff", "\x00", "PREDICT LINKS FOR 1 TOP 0x1", "SHOW \uFEFFSTATS"} {
+	for _, text := range []string{"", ";", "--", "/*", "'", "\"\"", "$", "-", "1e-", "\xff", "\x00", "PREDICT LINKS FOR 1 TOP 0x1", "SHOW \uFEFFSTATS", `NODES WHERE a = "NULL" AND b IN (c, "null")`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
