@@ -13,6 +13,7 @@ import (
 
 	"kith/index/internal/block"
 	"kith/index/internal/column"
+	"kith/index/internal/huge"
 	"kith/index/internal/spill"
 	"kith/ppr"
 )
@@ -168,7 +169,7 @@ func joinParts(r getter, key, part []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(part))
 	}
 	size, sum := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint32(part[8:])
-	value := append(make([]byte, 0, min(size, maxAhead)), part[12:]...)
+	value := append(huge.Make[byte](int(min(size, maxAhead)))[:0], part[12:]...)
 	for i := 1; uint64(len(value)) < size; i++ {
 		part, ok, err := r.Get(partKey(key, i))
 		if err != nil {

@@ -255,9 +255,12 @@ func decodeParts(b []byte) (p parts, err error) {
 	return p, err
 }
 
-// open checks an envelope.
+// open checks an envelope. Its body and its vectors are parts of b.
 func open(magic string, b []byte) (e envelope, err error) {
-	if err := Unmarshal(b, &e); err != nil {
+	if err := checkLengths(b); err != nil {
+		return e, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	if err := e.read(b); err != nil {
 		return e, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	switch {
@@ -272,6 +275,50 @@ func open(magic string, b []byte) (e envelope, err error) {
 		return e, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return e, nil
+}
+
+// read reads the members of an envelope, whose lengths were checked. It copies no part of b, which may
+// be long.
+func (e *envelope) read(b []byte) error {
+	r := bytes.NewReader(b)
+	d := msgpack.NewDecoder(r)
+	part := func() ([]byte, error) {
+		n, err := d.DecodeBytesLen()
+		if err != nil || n < 0 {
+			return nil, err
+		}
+		from := len(b) - r.Len()
+		_, err = r.Seek(int64(n), io.SeekCurrent)
+		return b[from : from+n], err
+	}
+	n, err := d.DecodeMapLen()
+	for range n {
+		var name string
+		if name, err = d.DecodeString(); err != nil {
+			break
+		}
+		switch name {
+		case "Magic":
+			e.Magic, err = d.DecodeString()
+		case "Version":
+			e.Version, err = d.DecodeInt()
+		case "Sum":
+			e.Sum, err = d.DecodeUint32()
+		case "Body":
+			e.Body, err = part()
+		case "Vectors":
+			e.Vectors, err = part()
+		default:
+			err = d.Skip()
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil && r.Len() > 0 {
+		err = fmt.Errorf("%d bytes follow", r.Len())
+	}
+	return err
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
