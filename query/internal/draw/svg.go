@@ -120,7 +120,7 @@ func keyJSON(k db.Key) string {
 
 // colors are the paints of the colors.
 var colors = [...]string{
-	"currentColor", "#e05a1c", "#3b82c4", "#1a9e77", "#b86bb0", "#b08a00", "#46a6c9", "#8a8f98",
+	"currentColor", "#e05a1c", "#3b82c4", "#1a9e77", "#b86bb0", "#b08a00", "#3f9dc0", "#8a8f98",
 }
 
 // paint returns the color as an attribute.
