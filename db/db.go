@@ -47,6 +47,8 @@ type DB struct {
 	jobs        jobs
 	untilLoad   atomic.Int64              // bytes to read on demand until the rows are loaded into memory in the background
 	refreshed   map[string]record.Version // the last training in the background of each model. Guarded by the writer lock.
+
+	stopRefreshing context.CancelFunc // ends the last training in the background; may be nil. Guarded by the writer lock.
 }
 
 // snapshot is one version of everything: the graph, and the models with all they had learned by

@@ -40,7 +40,8 @@ type TrainOptions struct {
 // Train trains a copy of the deployed version of a model. Readers keep the present version and
 // writers continue. The copy also learns new observations meanwhile, unless the model is frozen.
 // Then the copy becomes a new version that replaces the deployed one. If no model answers requests
-// without a name, this one does from then on, unless the version is held.
+// without a name, this one does from then on, unless the version is held. Train ends a training in
+// the background, which starts again later if it is still due.
 //
 // A training from the edges leaves some of them out, and compares the new version on these with the
 // version before, the built-in model and heuristics. See Comparison. A version that ranks worse is
@@ -63,6 +64,11 @@ func (m *Model) Train(ctx context.Context, t TrainOptions) (Training, error) {
 	}
 	name := l.Name
 	defer db.trainings.Delete(l)
+	if t.Deploy != deployIfAhead {
+		if err := db.stopRefresh(ctx); err != nil {
+			return Training{}, err
+		}
+	}
 	if t.Budget > 0 {
 		if t.Plan.Progress == nil {
 			t.Plan.Progress = model.NewMeter(time.Now, nil)
@@ -408,10 +414,13 @@ const minRefresh = 1000
 // drops it.
 const deployIfAhead DeployRule = "ahead"
 
-// refreshIfDue starts training a model again in the background if enough has changed. The writer
-// calls it.
+// refreshIfDue starts training a model in the background if enough has changed, and if no model is
+// being trained. The writer calls it.
 func (db *DB) refreshIfDue(s *snapshot) {
 	if db.opts.NoRefresh || len(s.models) == 0 {
+		return
+	}
+	for range db.trainings.Range {
 		return
 	}
 	name := db.refreshDue(s)
@@ -420,20 +429,50 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	}
 	m := s.models[name]
 	was, _ := m.Find(m.Version)
-	if db.jobs.start(db.jobs.refresh, func() { db.refresh(name, was) }) {
-		db.refreshed[name] = record.Version{
-			Number: m.Version, Graph: s.Meta.Version, Edges: s.Meta.EdgesOf(was.Relation), Relation: was.Relation,
-		}
+	ctx, cancel := context.WithCancel(db.jobs.ctx)
+	started := db.jobs.start(db.jobs.refresh, func() {
+		defer cancel()
+		db.refresh(ctx, name, was)
+	})
+	if !started {
+		cancel()
+		return
+	}
+	db.stopRefreshing = cancel
+	db.refreshed[name] = record.Version{
+		Number: m.Version, Graph: s.Meta.Version, Edges: s.Meta.EdgesOf(was.Relation), Relation: was.Relation,
 	}
 }
 
-// refresh trains a model, which was in a version. It ends when the database is closed.
-func (db *DB) refresh(name string, was record.Version) {
-	made, err := db.Model(name).Train(db.jobs.ctx, TrainOptions{
+// stopRefresh ends the training in the background, if there is one, so that another training has its
+// time and its memory. None begins before the other training has ended.
+func (db *DB) stopRefresh(ctx context.Context) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	if db.stopRefreshing != nil {
+		db.stopRefreshing()
+	}
+	db.unlock()
+	if err := db.acquire(ctx, db.jobs.refresh); err != nil {
+		return err
+	}
+	db.jobs.refresh.release()
+	return nil
+}
+
+// refresh trains a model, which was in a version. If it is stopped, the model is due again.
+func (db *DB) refresh(ctx context.Context, name string, was record.Version) {
+	made, err := db.Model(name).Train(ctx, TrainOptions{
 		Deploy: deployIfAhead, Relation: was.Relation, Plan: model.EdgePlan{Again: was.From != record.Created},
 	})
 	switch log := db.opts.Logger; {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.jobs.ctx.Err() != nil:
+	case ctx.Err() != nil:
+		if db.lock(db.jobs.ctx) == nil {
+			delete(db.refreshed, name)
+			db.unlock()
+		}
 	case err != nil:
 		log.Error("refresh", "model", name, "err", err)
 	case made.Held:

@@ -143,6 +143,32 @@ func TestFirstTraining(t *testing.T) {
 	}
 }
 
+// A training ends the training in the background, which would take its memory, and which is due again.
+func TestTrainStopsRefresh(t *testing.T) {
+	t.Parallel()
+	slowInternal(t)
+	ctx := context.Background()
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
+	must(t, err)
+	defer g.Close()
+	_, err = g.Load(ctx, strings.NewReader(circles(rand.New(rand.NewPCG(2, 1)), 2000)), LoadOptions{})
+	must(t, err, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1}))
+	if len(g.jobs.refresh) > 0 {
+		t.Fatal("no training in the background")
+	}
+	_, err = g.Model("default").Train(ctx, TrainOptions{Plan: model.EdgePlan{Samples: 100}})
+	must(t, err)
+	v := versionsOf(t, g, "default")
+	if last := v[len(v)-1]; len(v) != 2 || last.From != record.TrainedEdges || len(g.jobs.refresh) == 0 {
+		t.Errorf("versions %+v, or a training in the background", v)
+	}
+	must(t, g.lock(ctx))
+	defer g.unlock()
+	if len(g.refreshed) > 0 {
+		t.Errorf("not due again: %v", g.refreshed)
+	}
+}
+
 // A training in the background deploys a better version and drops any other. Another training of
 // the same model takes precedence.
 func TestRefresh(t *testing.T) {
@@ -175,7 +201,7 @@ func TestRefresh(t *testing.T) {
 	}
 	l, err := g.Model("m").clone(ctx, true) // like the start of Train
 	must(t, err)
-	g.refresh("m", record.Version{From: record.Refreshed})
+	g.refresh(ctx, "m", record.Version{From: record.Refreshed})
 	g.trainings.Delete(l)
 	if now := versionsOf(t, g, "m"); len(now) != 3 {
 		t.Errorf("a training in the background did not give way: %+v", now)
