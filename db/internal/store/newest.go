@@ -138,9 +138,15 @@ func (s *Store) position(look bool) position {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if known := w.at.log != "" && w.at.run == run; known && !look {
+	known := w.at.log != "" && w.at.run == run
+	if known && !look {
 		return w.at
-	} else if !known {
+	}
+	if known { // many writes may have passed over a log, and both may be tables by now
+		_, err := os.Stat(filepath.Join(s.Dir(), w.at.log))
+		known = !errors.Is(err, fs.ErrNotExist)
+	}
+	if !known {
 		names, err := fileNames(s.Dir())
 		log := newestLog(s.Dir(), names)
 		if err != nil || log == "" {
