@@ -245,6 +245,9 @@ func (l *load) all(files []string) (list []input, err error) {
 // file loads one file and prints a summary. With --dry-run, it prints what loading a list of edges
 // would add, and the memory and disk space that the graph would need.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
+	if l.dryRun && in.kind != edgelist.Edges {
+		return nil
+	}
 	f, size, err := in.open(ctx)
 	if err != nil {
 		return err
