@@ -283,16 +283,15 @@ func (e *envelope) read(b []byte) error {
 	r := bytes.NewReader(b)
 	d := msgpack.NewDecoder(r)
 	part := func() ([]byte, error) {
-		n, err := d.DecodeBytesLen()
+		n, err := skipBytes(d, r)
 		if err != nil || n < 0 {
 			return nil, err
 		}
-		from := len(b) - r.Len()
-		_, err = r.Seek(int64(n), io.SeekCurrent)
-		return b[from : from+n], err
+		end := len(b) - r.Len()
+		return b[end-n : end], nil
 	}
 	n, err := d.DecodeMapLen()
-	for range n {
+	for i := 0; i < n && err == nil; i++ {
 		var name string
 		if name, err = d.DecodeString(); err != nil {
 			break
@@ -310,9 +309,6 @@ func (e *envelope) read(b []byte) error {
 			e.Vectors, err = part()
 		default:
 			err = d.Skip()
-		}
-		if err != nil {
-			break
 		}
 	}
 	if err == nil && r.Len() > 0 {
@@ -355,7 +351,7 @@ func checkLengths(b []byte) error {
 			n, err = d.DecodeMapLen()
 			n *= 2
 		case msgpcode.IsBin(code), msgpcode.IsString(code):
-			err = skipBytes(d, r)
+			_, err = skipBytes(d, r)
 		default:
 			err = d.Skip()
 		}
@@ -373,18 +369,18 @@ func checkLengths(b []byte) error {
 	return nil
 }
 
-// skipBytes skips the string or the bytes that d, which reads from r, comes to. Decoder.Skip would copy
-// them.
-func skipBytes(d *msgpack.Decoder, r *bytes.Reader) error {
+// skipBytes skips the string or the bytes that d, which reads from r, comes to, and returns their number,
+// -1 for nil. Decoder.Skip would copy them.
+func skipBytes(d *msgpack.Decoder, r *bytes.Reader) (int, error) {
 	n, err := d.DecodeBytesLen()
-	if err != nil {
-		return err
-	}
-	if n > r.Len() {
-		return io.ErrUnexpectedEOF
+	switch {
+	case err != nil || n < 0:
+		return n, err
+	case n > r.Len():
+		return 0, io.ErrUnexpectedEOF
 	}
 	_, err = r.Seek(int64(n), io.SeekCurrent)
-	return err
+	return n, err
 }
 
 // unmarshal reads exactly one value.
