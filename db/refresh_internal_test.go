@@ -35,6 +35,42 @@ func circles(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
+// insertion returns a function that adds random edges.
+func insertion(t *testing.T, g *DB, rng *rand.Rand) func(n int) {
+	return func(n int) {
+		t.Helper()
+		must(t, g.Update(context.Background(), func(tx *Tx) error {
+			for range n {
+				must(t, tx.PutEdge(int(rng.Int64()), int(rng.Int64())))
+			}
+			return nil
+		}))
+	}
+}
+
+// dueCheck returns a function that compares the model that is due.
+func dueCheck(t *testing.T, g *DB) func(want string) {
+	return func(want string) {
+		t.Helper()
+		if got := g.refreshDue(g.now.Load()); got != want {
+			t.Errorf("due: %q, want %q", got, want)
+		}
+	}
+}
+
+// untrained returns a database of 2000 edges whose model default answers, was never trained, and is
+// being trained in the background.
+func untrained(t *testing.T) *DB {
+	t.Helper()
+	ctx := context.Background()
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
+	must(t, err)
+	t.Cleanup(func() { must(t, g.Close()) })
+	_, err = g.Load(ctx, strings.NewReader(circles(rand.New(rand.NewPCG(2, 1)), 2000)), LoadOptions{})
+	must(t, err, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1}))
+	return g
+}
+
 // A model is trained again when a tenth of the edges, and at least a thousand, have changed since
 // it was trained. It is not trained again while it is frozen, nor before another tenth has changed
 // after an attempt.
@@ -44,21 +80,7 @@ func TestRefreshDue(t *testing.T) {
 	g, err := Open("", &Options{InMemory: true, NoRefresh: true})
 	must(t, err)
 	defer g.Close()
-	insert := func(n int) {
-		t.Helper()
-		must(t, g.Update(ctx, func(tx *Tx) error {
-			for range n {
-				must(t, tx.PutEdge(int(rng.Int64()), int(rng.Int64())))
-			}
-			return nil
-		}))
-	}
-	due := func(want string) {
-		t.Helper()
-		if got := g.refreshDue(g.now.Load()); got != want {
-			t.Errorf("due: %q, want %q", got, want)
-		}
-	}
+	insert, due := insertion(t, g, rng), dueCheck(t, g)
 	_, err = g.Load(ctx, strings.NewReader(circles(rng, 2000)), LoadOptions{})
 	must(t, err, g.Model("new").Create(ctx, model.Spec{Policy: "prb_greedy"}), g.Model("m").Create(ctx, model.Spec{Policy: "prb_greedy"}))
 	_, err = g.Model("m").Train(ctx, TrainOptions{})
@@ -90,21 +112,7 @@ func TestFirstTrainingDue(t *testing.T) {
 	g, err := Open("", &Options{InMemory: true, NoRefresh: true})
 	must(t, err)
 	defer g.Close()
-	insert := func(n int) {
-		t.Helper()
-		must(t, g.Update(ctx, func(tx *Tx) error {
-			for range n {
-				must(t, tx.PutEdge(int(rng.Int64()), int(rng.Int64())))
-			}
-			return nil
-		}))
-	}
-	due := func(want string) {
-		t.Helper()
-		if got := g.refreshDue(g.now.Load()); got != want {
-			t.Errorf("due: %q, want %q", got, want)
-		}
-	}
+	insert, due := insertion(t, g, rng), dueCheck(t, g)
 	insert(999)
 	must(t, g.Model("a").Create(ctx, model.Spec{}), g.Model("default").Create(ctx, model.Spec{}))
 	due("")
@@ -129,12 +137,7 @@ func TestFirstTrainingDue(t *testing.T) {
 func TestFirstTraining(t *testing.T) {
 	t.Parallel()
 	slowInternal(t)
-	ctx := context.Background()
-	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
-	must(t, err)
-	defer g.Close()
-	_, err = g.Load(ctx, strings.NewReader(circles(rand.New(rand.NewPCG(2, 1)), 2000)), LoadOptions{})
-	must(t, err, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1}))
+	g := untrained(t)
 	<-g.jobs.refresh
 	g.jobs.refresh.release()
 	v := versionsOf(t, g, "default")
@@ -147,16 +150,11 @@ func TestFirstTraining(t *testing.T) {
 func TestTrainStopsRefresh(t *testing.T) {
 	t.Parallel()
 	slowInternal(t)
-	ctx := context.Background()
-	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
-	must(t, err)
-	defer g.Close()
-	_, err = g.Load(ctx, strings.NewReader(circles(rand.New(rand.NewPCG(2, 1)), 2000)), LoadOptions{})
-	must(t, err, g.Observe(ctx, ObserveOptions{Source: 1, Target: 2, Reward: 1}))
+	ctx, g := context.Background(), untrained(t)
 	if len(g.jobs.refresh) > 0 {
 		t.Fatal("no training in the background")
 	}
-	_, err = g.Model("default").Train(ctx, TrainOptions{Plan: model.EdgePlan{Samples: 100}})
+	_, err := g.Model("default").Train(ctx, TrainOptions{Plan: model.EdgePlan{Samples: 100}})
 	must(t, err)
 	v := versionsOf(t, g, "default")
 	if last := v[len(v)-1]; len(v) != 2 || last.From != record.TrainedEdges || len(g.jobs.refresh) == 0 {
