@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -174,7 +175,7 @@ func logAfter(name string) string {
 
 // note records that the commit at ts is durable. If Badger has begun a log since before, a position
 // before the commit, it is not known in which log the commit is. A failure is logged and does not
-// fail the commit: the next open only detects less damage.
+// fail the commit: the file stays as it is, and the next open only detects less damage.
 func (s *Store) note(ts uint64, r *Records, before position) {
 	meta, ok := r.values[string(index.MetaKey())]
 	if s.Dir() == "" || !ok {
@@ -184,37 +185,48 @@ func (s *Store) note(ts uint64, r *Records, before position) {
 	w := &s.newest
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.Commit = ts
 	if w.file == nil {
 		return // Bulk has closed the store for writing meanwhile, so the commit is in a table
 	}
-	w.NoSync, w.Boot = !s.syncs, s.boot
-	var err error
-	if now == before {
-		err = w.mark(s.Dir(), now.log, ts, index.Checksum(meta))
+	if err := w.mention(s.Dir(), now.log); err != nil {
+		s.log.Warn("noting the newest commit", "err", err)
+		return
 	}
-	if err = errors.Join(err, w.write(w.file)); err != nil {
+	if now == before {
+		m := w.Logs[now.log]
+		m.Commit, m.Meta = ts, index.Checksum(meta)
+		w.Logs[now.log] = m
+	}
+	w.Commit, w.NoSync, w.Boot = ts, !s.syncs, s.boot
+	if err := w.write(w.file); err != nil {
 		s.log.Warn("noting the newest commit", "err", err)
 	}
 }
 
-// mark records the last commit in a log. For a new log it also forgets the logs that have become
-// tables.
-func (w *newestWriter) mark(dir, log string, ts uint64, meta uint32) error {
-	m, known := w.Logs[log]
-	if !known {
-		begin, err := logBegin(filepath.Join(dir, log))
-		if err != nil {
-			return err
+// mention adds the log last, if it is new, and every other new log: a commit may fill several. It
+// then also forgets the logs that have become tables.
+func (w *newestWriter) mention(dir, last string) error {
+	if _, known := w.Logs[last]; known {
+		return nil
+	}
+	names, err := fileNames(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range withSuffix(names, logSuffix) {
+		if _, known := w.Logs[name]; known || name > last {
+			continue
 		}
-		m.Begin = begin
-		if _, err := w.forgetDeleted(dir); err != nil {
+		begin, err := logBegin(filepath.Join(dir, name))
+		switch deleted := errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.EOF); { // Badger empties a log first
+		case err == nil:
+			w.Logs[name] = logMark{Begin: begin}
+		case !deleted || name == last:
 			return err
 		}
 	}
-	m.Commit, m.Meta = ts, meta
-	w.Logs[log] = m
-	return nil
+	_, err = w.forgetDeleted(dir)
+	return err
 }
 
 // logBegin returns the checksum of the header of a log.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -71,8 +72,9 @@ func TestPendingRecords(t *testing.T) {
 	})
 }
 
-func must(t *rapid.T, err error) {
-	if err != nil {
+func must(t rapid.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 }
