@@ -11,6 +11,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/db/edgelist"
 )
 
 // clubs is a list of random edges between n nodes, most of them in clubs of 40.
@@ -56,29 +57,77 @@ func TestRetrieve(t *testing.T) {
 			}
 			_, err := g.Load(context.Background(), list, db.LoadOptions{})
 			must(t, err)
-			checkRetrieved(t, g, 30)
+			checkRetrieved(t, g, 30, db.All())
 			if c.from == nil && !*long {
 				return // a training takes seconds
 			}
 			_, err = g.Model("default").Train(context.Background(), db.TrainOptions{Deploy: db.DeployAlways})
 			must(t, err)
-			checkRetrieved(t, g, 30)
+			checkRetrieved(t, g, 30, db.All())
 		})
 	}
 }
 
+// Of the items of a bipartite graph, few are scored after a training, also if the links have times.
+func TestRetrieveItems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		from    func() io.Reader
+		columns string
+	}{
+		{"made", func() io.Reader { return tastes(1500, 2000, 20000) }, "src,dst"},
+		{"ml-100k/u.data", nil, "src,dst,weight,time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var list io.Reader
+			if c.from != nil {
+				list = c.from()
+			} else if list = shared(t, c.name); !*long {
+				t.Skip("slow: run with -long")
+			}
+			g := dbtest.Open(t, &db.Options{InMemory: true})
+			_, err := g.Load(context.Background(), list, db.LoadOptions{SourceLabel: "user", TargetLabel: "item", Columns: edgelist.Columns(c.columns)})
+			must(t, err)
+			_, err = g.Model("default").Train(context.Background(), db.TrainOptions{Deploy: db.DeployAlways})
+			must(t, err)
+			checkRetrieved(t, g, 100, db.Label("item"))
+		})
+	}
+}
+
+// tastes is a list of random links from users to items, most of them to items of one taste.
+func tastes(users, items, links int) io.Reader {
+	const tastes = 20
+	rng := rand.New(rand.NewPCG(7, 8))
+	var b strings.Builder
+	for range links {
+		u := rng.IntN(users)
+		i := int(float64(items/tastes)*rng.Float64()*rng.Float64())*tastes + u%tastes
+		if rng.IntN(5) == 0 {
+			i = rng.IntN(items)
+		}
+		fmt.Fprintf(&b, "u%d i%d\n", u, i)
+	}
+	return strings.NewReader(b.String())
+}
+
 // checkRetrieved compares the best of the retrieved candidates of some nodes with the best of all.
-func checkRetrieved(t *testing.T, g *db.DB, questions int) {
+func checkRetrieved(t *testing.T, g *db.DB, questions int, among db.Candidates) {
 	t.Helper()
 	const top = 20
 	rng := rand.New(rand.NewPCG(1, 1))
 	view(t, g, func(tx *db.Tx) error {
-		keys, err := tx.Keys("", 0)
+		label := ""
+		if strings.HasPrefix(among.String(), "LABEL") {
+			label = "user"
+		}
+		keys, err := tx.Keys(label, 0)
 		must(t, err)
 		nodes := slices.Collect(keys)
 		var ask []db.PredictOptions
 		for range questions {
-			ask = append(ask, db.PredictOptions{For: nodes[rng.IntN(len(nodes))], Among: db.All(), Top: top})
+			ask = append(ask, db.PredictOptions{For: nodes[rng.IntN(len(nodes))], Among: among, Top: top})
 		}
 		found, i := 0, 0
 		for few, err := range tx.PredictEach(context.Background(), slices.Values(ask)) {
@@ -113,7 +162,7 @@ func TestRetrieveNot(t *testing.T) {
 	_, err := g.Load(ctx, clubs(11000, 30000), db.LoadOptions{})
 	must(t, err)
 	for _, p := range []db.PredictOptions{
-		{RankAll: true}, {Top: -1}, {Top: 600}, {UntilExact: true}, {Among: db.Sample(9000, 1)}, {Model: "common_neighbors"},
+		{RankAll: true}, {Top: -1}, {Top: 600}, {UntilExact: true}, {Among: db.Sample(5000, 1)}, {Model: "common_neighbors"},
 	} {
 		if p.For = 7; p.Among.String() == (db.Candidates{}).String() {
 			p.Among = db.All()

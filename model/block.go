@@ -216,7 +216,7 @@ func (t *scratch) forecasts(w World, pairs []Pair) (all bool) {
 // forecast answers alone, it replaces the columns of the ranker.
 func (c *config) addForecast(w World, pairs []Pair, t *scratch, x blas32.General) {
 	var odds []float32
-	if slices.ContainsFunc(t.times.shares, func(s share) bool { return s.Weight != 0 }) {
+	if slices.ContainsFunc(t.times.shares, share.asks) {
 		odds = t.forecast.logOdds(&t.times, w, pairs)
 	}
 	for i, s := range t.times.shares {

@@ -68,6 +68,18 @@ func (g *gate) check() error {
 // share is the part of a forecast in the log-odds of a pair: Weight times the forecast plus Shift.
 type share struct{ Weight, Shift float64 }
 
+// asks reports whether the forecast is part of the log-odds.
+func (s share) asks() bool { return s.Weight != 0 }
+
+// answers reports whether the forecast answers alone about all targets of a source.
+func (o *forecastSnapshot) answers(w World, source ID) bool {
+	if !o.reads(w) || o.gate.open() {
+		return o.reads(w)
+	}
+	g := w.Graph.(Timed)
+	return o.gate.of(g, clock{w.Now, paceOf(g)}, source).Weight == alone
+}
+
 // shares returns the share of the forecast in each pair, and whether it answers all of them alone.
 func (o *forecastSnapshot) shares(dst []share, w World, pairs []Pair) (all []share, isAlone bool) {
 	all = slices.Grow(dst[:0], len(pairs))[:len(pairs)]

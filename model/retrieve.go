@@ -10,16 +10,19 @@ import (
 	"kith/model/nn"
 )
 
-// Retrieves returns how many of many candidates must be scored so that the best 20 of all are hardly
-// ever not among them: more in a directed graph, where more measures take turns. It returns 0 if
-// Retrieve does not choose. It does if the ranker scores the candidates, which takes much longer
-// than to compare single numbers, and no forecast, which no such number approximates.
-func (s *Scorer) Retrieves(w World) int {
+// Retrieves returns how many candidates of sources must be scored so that the best 20 of all are
+// hardly ever not among them: more in a directed graph, where more measures take turns, and few in a
+// bipartite graph that the model was trained on. It returns 0 if Retrieve does not choose. It does if
+// the ranker scores the candidates, which takes much longer than to compare single numbers.
+func (s *Scorer) Retrieves(w World, sources Start) int {
+	alone := func(source ID) bool { return s.forecast.answers(w, source) }
 	switch {
-	case s.belief == nil || s.belief.ranker == nil || s.forecast.reads(w) || s.answersRelation(w):
+	case s.belief == nil || s.belief.ranker == nil || s.answersRelation(w) || slices.ContainsFunc(sources.Node, alone):
 		return 0
 	case w.Graph.Directed():
 		return 3000
+	case s.belief.vectors != nil && s.belief.vectors.Bipartite():
+		return 300
 	}
 	return 1800
 }
@@ -28,10 +31,10 @@ func (s *Scorer) Retrieves(w World) int {
 // candidates are, and a world to score them in, which knows what was computed. The candidates are
 // the best by measures that take little time for each, which take turns: products of the vectors of
 // a training, PageRank in both directions, siblings in a directed graph, the content of nodes, the
-// outcomes of a candidate, and the number of its links. It returns all candidates for a policy that
-// does not retrieve.
+// forecast, the outcomes of a candidate, and the number of its links. It returns all candidates if
+// Retrieves returns 0.
 func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidates []ID, n int) ([]ID, World, error) {
-	if s.Retrieves(w) == 0 {
+	if s.Retrieves(w, sources) == 0 {
 		return candidates, w, nil
 	}
 	known := &knownWalk{Walker: w.Walk, nodes: candidates}
@@ -118,6 +121,9 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 	if s.config.hasContent() {
 		add(s.contentCloseness(w, source))
 	}
+	if m := s.forecastOf(w, Pairs(source, candidates)); m != nil {
+		all = append(all, m)
+	}
 	if s.belief.learned {
 		var history [historyLen]float32
 		add(func(v ID) float32 {
@@ -126,6 +132,25 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 		})
 	}
 	return all
+}
+
+// forecastOf returns the probabilities of pairs by the forecast, 0 where it is not asked. It returns
+// nil if it is asked about none.
+func (s *Scorer) forecastOf(w World, pairs []Pair) []float32 {
+	t := s.scratch()
+	defer s.release(t)
+	t.times.shares = t.times.shares[:0]
+	t.forecasts(w, pairs)
+	if !slices.ContainsFunc(t.times.shares, share.asks) {
+		return nil
+	}
+	m := make([]float32, len(pairs))
+	for i, odds := range t.forecast.logOdds(&t.times, w, pairs) {
+		if t.times.shares[i].asks() {
+			m[i] = float32(nn.Sigmoid(float64(odds)))
+		}
+	}
+	return m
 }
 
 // siblingEdges is the number of edges that siblingsOf follows at most, those of the nodes with the

@@ -59,12 +59,48 @@ func TestRetrieveAll(t *testing.T) {
 	w, candidates := kite().world(nil), []ID{1, 2, 3, 4, 5}
 	for _, policy := range Policies() {
 		s := create(t, Spec{Policy: policy, Seed: 1}).Scorer()
-		got, _, err := s.Retrieve(context.Background(), w, Start{Node: []ID{0}, Value: []float64{1}}, candidates, 2)
+		source := Start{Node: []ID{0}, Value: []float64{1}}
+		got, _, err := s.Retrieve(context.Background(), w, source, candidates, 2)
 		if err != nil {
 			t.Fatal(policy, err)
 		}
-		if ranks := policy == "default"; ranks != (s.Retrieves(w) > 0) || ranks != (len(got) == 2) {
-			t.Errorf("%s: %v, retrieves %v", policy, got, s.Retrieves(w))
+		if ranks := policy == "default"; ranks != (s.Retrieves(w, source) > 0) || ranks != (len(got) == 2) {
+			t.Errorf("%s: %v, retrieves %v", policy, got, s.Retrieves(w, source))
+		}
+	}
+}
+
+// Where the forecast answers alone, all candidates are scored. Where it is added to the ranker, its
+// best candidate is retrieved too.
+func TestRetrieveForecast(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, weight := range []float64{alone, 0, 1} {
+		m, w, pairs := gated(t, weight, 0)
+		s, source := m.Scorer(), Start{Node: []ID{pairs[0].Source}, Value: []float64{1}}
+		if few := s.Retrieves(w, source); (few == 0) != (weight == alone) {
+			t.Errorf("weight %v: retrieves %d", weight, few)
+		}
+		var candidates []ID
+		for v := range ID(w.Graph.NumNodes()) {
+			if !linked(w.Graph, source.Node[0], v) && v != source.Node[0] {
+				candidates = append(candidates, v)
+			}
+		}
+		n := len(candidates) / 4
+		chosen, _, err := s.Retrieve(ctx, w, source, candidates, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if weight == alone {
+			n = len(candidates)
+		}
+		odds := s.forecastOf(w, Pairs(source.Node[0], candidates))
+		if len(chosen) != n || (odds != nil) != (weight != 0) {
+			t.Fatalf("weight %v: %d of %d candidates, want %d; forecast %v", weight, len(chosen), len(candidates), n, odds)
+		}
+		if best := slices.Index(odds, slices.Max(append(odds, 0))); weight != 0 && !slices.Contains(chosen, candidates[best]) {
+			t.Errorf("weight %v: the best by the forecast, %d, is not among %v", weight, candidates[best], chosen)
 		}
 	}
 }

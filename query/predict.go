@@ -272,7 +272,7 @@ func predictOptions(p *db.PredictOptions) []option {
 		epsilonOption(&p.Epsilon),
 		walk("length", "an integer from 1 to 20", "number of edges of the longest walks of katz; 5 by default"),
 		walk("norm", "row or column", "form of the walk, in place of the model's"),
-		onOff("retrieve", "off scores all of 10,000 candidates and more, and not the most promising ones only", func(on bool) { p.RankAll = !on }),
+		onOff("retrieve", "off scores all candidates, and not the most promising of many", func(on bool) { p.RankAll = !on }),
 		weightsOption(&p.RelationWeights),
 		seed,
 		walk("seed_weight", "a number", "weight of the source in the walk, in place of the model's"),

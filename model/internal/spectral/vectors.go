@@ -253,6 +253,9 @@ func (v *Vectors) Closeness(w World, source ID) func(ID) float32 {
 	}
 }
 
+// Bipartite reports whether the vectors are of an undirected bipartite graph.
+func (v *Vectors) Bipartite() bool { return v.spectrum.parts != nil }
+
 // ClosenessOf returns how close nodes, which ascend, are to source, as Closeness does. Rows that
 // follow each other take one product.
 func (v *Vectors) ClosenessOf(w World, source ID, nodes []ID) []float32 {
