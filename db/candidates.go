@@ -329,11 +329,14 @@ func (tx *Tx) candidates(
 		if _, named := slices.BinarySearch(r.listed, id); named {
 			return false
 		}
-		if !r.Has(id) && r.Linked(id) {
+		if r.Has(id) {
+			return true
+		}
+		if r.Linked(id) {
 			r.linked++
 			return true
 		}
-		return r.Has(id) || r.Accept != nil && !r.Accept(id)
+		return r.Accept != nil && !r.Accept(id)
 	})
 	return ids, r.absent, nil
 }
@@ -360,9 +363,9 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		if err != nil {
 			return nil, err
 		}
-		return slices.Collect(r.View.Labelled(label)), nil
+		return slices.AppendSeq(make([]index.ID, 0, r.View.CountLabels()[label]), r.View.Labelled(label)), nil
 	case byAll:
-		return slices.Collect(r.View.Nodes()), nil
+		return slices.AppendSeq(make([]index.ID, 0, r.View.Meta.Live), r.View.Nodes()), nil
 	case bySample:
 		return r.Sample(c.n, cmp.Or(c.seed, r.View.Meta.Seed)), nil
 	case byVector:

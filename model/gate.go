@@ -76,8 +76,7 @@ func (o *forecastSnapshot) answers(w World, source ID) bool {
 	if !o.reads(w) || o.gate.open() {
 		return o.reads(w)
 	}
-	g := w.Graph.(Timed)
-	return o.gate.of(g, clock{w.Now, paceOf(g)}, source).Weight == alone
+	return o.gate.of(w.Graph.(Timed), clockOf(w), source).Weight == alone
 }
 
 // shares returns the share of the forecast in each pair, and whether it answers all of them alone.
@@ -90,7 +89,7 @@ func (o *forecastSnapshot) shares(dst []share, w World, pairs []Pair) (all []sha
 		return all, true
 	}
 	g := w.Graph.(Timed)
-	c := clock{w.Now, paceOf(g)}
+	c := clockOf(w)
 	isAlone = true
 	for first, run := range graph.BySource(pairs) {
 		of := o.gate.of(g, c, run[0].Source)

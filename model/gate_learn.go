@@ -249,7 +249,7 @@ func (a *gateAsker) ask(ctx context.Context, w World, links []gateLink, most int
 		return err
 	}
 	a.ranker.belief, a.forecast.belief = &belief, &belief
-	c := clock{w.Now, paceOf(g)}
+	c := clockOf(w)
 	count := make(map[ID]int)
 	for _, l := range links {
 		times := g.OutTimes(l.Source)

@@ -140,6 +140,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	}
 	t := s.scratch()
 	defer s.release(t)
+	w = s.paced(w)
 	begin := len(dst)
 	for range pairs {
 		dst = append(dst, Score{})
@@ -170,6 +171,7 @@ func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets [
 	}
 	t := s.scratch()
 	defer s.release(t)
+	w = s.paced(w)
 	for i, u := range sources.Node {
 		for j := range pairs {
 			pairs[j].Source = u
@@ -207,6 +209,14 @@ func (s *Scorer) release(t *scratch) {
 	t.evidence.Close()
 	t.related = false
 	s.scratches.Put(t)
+}
+
+// paced returns a world with its pace if the forecast reads it.
+func (s *Scorer) paced(w World) World {
+	if s.forecast.reads(w) {
+		w = paced(w)
+	}
+	return w
 }
 
 // checkPairs reports an error for pairs that are not in a world.

@@ -184,6 +184,17 @@ func paceOf(g Timed) float64 {
 	return math.Expm1(sum / float64(n))
 }
 
+// paced returns a world with its pace, which is then computed once for all its pairs.
+func paced(w World) World {
+	if g, timed := w.Graph.(Timed); timed && w.Now != 0 && w.Pace == 0 {
+		w.Pace = paceOf(g)
+	}
+	return w
+}
+
+// clockOf returns the clock of a world with times.
+func clockOf(w World) clock { return clock{w.Now, paced(w).Pace} }
+
 // weightUnit returns the unit of weight of a graph: one node in 32 has an edge that is not heavier.
 // It is 1 where weights count events, because many pairs have had one event, and it follows a
 // common factor of all weights. It reads the same entries as [paceOf].
@@ -254,7 +265,7 @@ func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 	if !timed || w.Now == 0 || len(pairs) == 0 {
 		return
 	}
-	h.g, h.clock, h.unit = g, clock{w.Now, paceOf(g)}, weightUnit(g)
+	h.g, h.clock, h.unit = g, clockOf(w), weightUnit(g)
 	for first, run := range graph.BySource(pairs) {
 		h.fill(run, func(i int) []float32 { return nn.Row(x, first+i)[col : col+timeLen] })
 	}

@@ -184,7 +184,8 @@ type World struct {
 	// different. A nil function appends none. Models without words do not call it.
 	Words func(ID, []uint32) []uint32
 	Walk  Walker
-	Now   int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
+	Now   int64   // time at which a Timed graph is read, in seconds since 1970; 0: none
+	Pace  float64 // pace of a Timed graph, in seconds; 0: to be computed
 
 	// Typed, if not nil, has the edges of all relations where Graph has those of one, and links of
 	// direction Head are asked for.
