@@ -31,8 +31,8 @@ func (s *Scorer) Retrieves(w World, sources Start) int {
 // candidates are, and a world to score them in, which knows what was computed. The candidates are
 // the best by measures that take little time for each, which take turns: products of the vectors of
 // a training, PageRank in both directions, siblings in a directed graph, the content of nodes, the
-// forecast and the outcomes of a candidate. If these find too few, the most linked ones follow. It
-// returns all candidates if Retrieves returns 0.
+// forecast, the outcomes of a candidate, and the number of its links. It returns all candidates if
+// Retrieves returns 0.
 func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidates []ID, n int) ([]ID, World, error) {
 	if w = s.paced(w); s.Retrieves(w, sources) == 0 {
 		return candidates, w, nil
@@ -48,7 +48,8 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 		for _, m := range s.measures(w, source, candidates, near) {
 			lists = append(lists, nn.Largest(m, n, 0))
 		}
-		choose(chosen, lists, n, func() []uint32 { return mostLinked(w.Graph, candidates, n) })
+		lists = append(lists, mostLinked(w.Graph, candidates, n/mostLinkedShare))
+		choose(chosen, lists, n)
 	}
 	var found []ID
 	for i, v := range candidates {
@@ -61,8 +62,8 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 }
 
 // choose marks n of the places, or all if there are fewer: the first one of each list, then the
-// second ones, and so on, then the places that more returns, and then others.
-func choose(chosen []bool, lists [][]uint32, n int, more func() []uint32) {
+// second ones, and so on, and then places that no list has.
+func choose(chosen []bool, lists [][]uint32, n int) {
 	own, left := make([]bool, len(chosen)), n
 	add := func(place uint32) {
 		if left > 0 && !own[place] {
@@ -77,15 +78,15 @@ func choose(chosen []bool, lists [][]uint32, n int, more func() []uint32) {
 			}
 		}
 	}
-	if left > 0 {
-		for _, place := range more() {
-			add(place)
-		}
-	}
 	for place := range uint32(min(len(chosen), n)) {
 		add(place)
 	}
 }
+
+// At most one in mostLinkedShare of the candidates is chosen by its number of links. Few are enough:
+// they are the best of a source of which little else is known, and then in this order. Without them,
+// 0.983 of the best 20 of ml-1m are found among 300, with them 0.997.
+const mostLinkedShare = 8
 
 // mostLinked returns the places of the n candidates with the most links to them.
 func mostLinked(g Graph, candidates []ID, n int) []uint32 {

@@ -105,8 +105,7 @@ func TestRetrieveForecast(t *testing.T) {
 	}
 }
 
-// The lists take turns, and a place that several lists have counts once. If they have too few, place
-// 3 follows.
+// The lists take turns, and a place that several lists have counts once.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -116,12 +115,12 @@ func TestChoose(t *testing.T) {
 	}{
 		{[][]uint32{{4, 1, 0}, {4, 2}}, 3, []bool{false, true, true, false, true}},
 		{[][]uint32{{}, {3, 2, 1}}, 2, []bool{false, false, true, true, false}},
-		{[][]uint32{{4}}, 3, []bool{true, false, false, true, true}},
+		{[][]uint32{{4}}, 3, []bool{true, true, false, false, true}},
 		{[][]uint32{{1}}, 9, []bool{true, true, true, true, true}},
-		{nil, 2, []bool{true, false, false, true, false}},
+		{nil, 2, []bool{true, true, false, false, false}},
 	} {
 		got := make([]bool, 5)
-		if choose(got, c.lists, c.n, func() []uint32 { return []uint32{3} }); !reflect.DeepEqual(got, c.want) {
+		if choose(got, c.lists, c.n); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%v, %d: %v, want %v", c.lists, c.n, got, c.want)
 		}
 	}
