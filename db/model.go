@@ -42,7 +42,7 @@ type ModelInfo struct {
 	// VectorsLeftOut is the number of bytes that the vectors of the nodes would have taken in the
 	// last training from the edges, if they were left out because that was too much; otherwise 0.
 	// Feature vectors, at 16 bytes per entry that is not zero, may take a quarter of
-	// Options.Memory, and the rest an eighth and at most 64 MB.
+	// Options.Memory, and the rest an eighth and at most 1 GB.
 	VectorsLeftOut int64    `json:"vectors_left_out,omitzero"`
 	Options        []Option `json:"options,omitzero"`
 }

@@ -260,7 +260,7 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 func (rows *Rows) remarkLeftOut(m db.ModelInfo) {
 	if m.VectorsLeftOut > 0 {
 		rows.note("model %v was trained without vectors of nodes: they would take %d MB, and may take an eighth of the memory option "+
-			"and at most 64 MB (feature vectors: a quarter of it)", Name(m.Name), (m.VectorsLeftOut+1<<20-1)>>20)
+			"and at most 1 GB (feature vectors: a quarter of it)", Name(m.Name), (m.VectorsLeftOut+1<<20-1)>>20)
 	}
 }
 
