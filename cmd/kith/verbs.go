@@ -138,9 +138,16 @@ func (v *verb) command(cmd *cobra.Command, args ...string) *cobra.Command {
 	return cmd
 }
 
+// answerHeap is somewhat more than the number of bytes that an answer allocates in a cold process.
+const answerHeap = 64 << 20
+
 // run runs the statement.
 func (v *verb) run(ctx context.Context, path string) error {
-	err := withExisting(path, limited(v.memory), v.writes, func(g *db.DB) error {
+	o := limited(v.memory)
+	if !v.writes {
+		defer cli.ReserveHeap(answerHeap)()
+	}
+	err := withExisting(path, o, v.writes, func(g *db.DB) error {
 		return v.shell.Local(ctx, g, path, !v.writes)
 	})
 	return orAttached(path, err, func(client *web.Client) error {
