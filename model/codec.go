@@ -30,7 +30,7 @@ type envelope struct {
 	Version int
 	Sum     uint32 // crc32c of Body
 	Body    []byte // a document
-	Vectors []byte `msgpack:",omitempty"` // a separate envelope; nil: the model has no vectors, or they are stored elsewhere
+	Vectors []byte `msgpack:",omitempty"` // what MarshalVectors returns; nil: the model has no vectors, or they are stored elsewhere
 }
 
 // header is the part of a document that says which model to build before the rest is decoded.
@@ -155,7 +155,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 }
 
 // MarshalState is MarshalBinary without the vectors of the nodes, which may be long and change only
-// in a training. [DecodeParts] takes them as a separate argument.
+// in a training. [DecodeParts] and [OpenParts] take them as a separate argument.
 func (m *Model) MarshalState() ([]byte, error) { return seal(magic, m.document(), nil) }
 
 // MarshalVectors returns the vectors of the nodes and the rules of relations, or nil for a model
@@ -168,7 +168,31 @@ func (m *Model) MarshalVectors() ([]byte, error) {
 	if p == (parts{}) {
 		return nil, nil
 	}
-	return seal(vectorsMagic, p.document(), nil)
+	sealed, err := seal(vectorsMagic, p.document(), nil)
+	if err != nil {
+		return nil, err
+	}
+	b := append(binary.LittleEndian.AppendUint64(nil, uint64(len(sealed))), sealed...)
+	if p.vectors != nil {
+		if b, err = p.vectors.AppendPages(b); err != nil {
+			return nil, fmt.Errorf("%w: %w", errCorrupt, err)
+		}
+	}
+	return b, nil
+}
+
+// LoadVectors reads the vectors of the nodes that [OpenParts] left where they are stored. It returns
+// the first error of reading them.
+func (m *Model) LoadVectors() error {
+	if m.belief == nil {
+		return nil
+	}
+	v, err := m.belief.vectors.Load()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	m.belief.vectors = v
+	return nil
 }
 
 // parts are what a training makes for the nodes and relations of a graph. They may be long, and no
@@ -221,22 +245,44 @@ func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
 // DecodeParts is Decode for the results of MarshalState and MarshalVectors.
 func DecodeParts(state, nodes []byte) (*Model, error) {
+	m, err := OpenParts(state, bytes.NewReader(nodes))
+	if err == nil {
+		err = m.LoadVectors()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Stored is where a result of [Model.MarshalVectors] is stored. Reads may be concurrent.
+type Stored = spectral.Stored
+
+// OpenParts is DecodeParts without reading all of nodes: the vectors of a node are read when they are
+// first used, and stay in memory. If that fails, answers are wrong from then on, and [Scorer.Err]
+// returns why. So nodes must be readable as long as the model, its copies or their scorers are used,
+// or until [Model.LoadVectors] has returned.
+func OpenParts(state []byte, nodes Stored) (*Model, error) {
 	e, err := open(magic, state)
 	if err != nil {
 		return nil, err
 	}
 	if e.Vectors != nil {
-		nodes = e.Vectors
+		nodes = bytes.NewReader(e.Vectors)
 	}
-	m, err := decodeBody(e.Body, func() (parts, error) { return decodeParts(nodes) })
+	m, err := decodeBody(e.Body, func() (parts, error) { return openParts(nodes) })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	return m, nil
 }
 
-func decodeParts(b []byte) (p parts, err error) {
-	e, err := open(vectorsMagic, b)
+func openParts(stored Stored) (p parts, err error) {
+	sealed, pages, err := cut(stored)
+	if err != nil {
+		return p, fmt.Errorf("vectors of the nodes: %w", err)
+	}
+	e, err := open(vectorsMagic, sealed)
 	if err != nil {
 		return p, fmt.Errorf("vectors of the nodes: %w", err)
 	}
@@ -244,15 +290,38 @@ func decodeParts(b []byte) (p parts, err error) {
 	if err := unmarshal(e.Body, &d); err != nil {
 		return p, err
 	}
-	if d.Vectors != nil {
-		if p.vectors, err = d.Vectors.Vectors(); err != nil {
+	switch {
+	case d.Vectors != nil:
+		if p.vectors, err = d.Vectors.Vectors(pages); err != nil {
 			return p, err
 		}
+	case pages.Size() > 0:
+		return p, fmt.Errorf("%d bytes of vectors of no nodes", pages.Size())
 	}
 	if d.Relations != nil {
 		p.relational, err = d.Relations.relational()
 	}
 	return p, err
+}
+
+// cut divides a result of MarshalVectors: the length of the envelope, the envelope, and the pages of
+// the vectors.
+func cut(stored Stored) (sealed []byte, pages Stored, err error) {
+	const lengthLen = 8
+	size := stored.Size() - lengthLen
+	var length [lengthLen]byte
+	if _, err := stored.ReadAt(length[:], 0); err != nil {
+		return nil, nil, err
+	}
+	n := binary.LittleEndian.Uint64(length[:])
+	if n > uint64(max(size, 0)) {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	sealed = make([]byte, n)
+	if _, err := stored.ReadAt(sealed, lengthLen); err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	return sealed, io.NewSectionReader(stored, lengthLen+int64(n), size-int64(n)), nil
 }
 
 // open checks an envelope. Its body and its vectors are parts of b.

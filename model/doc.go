@@ -130,8 +130,9 @@
 // One goroutine at a time writes a Model. [Model.Scorer] is a view that later learning does not
 // change, for any number of goroutines; the model returns the same Scorer until it learns
 // something. [Model.MarshalBinary] encodes the whole model; [Model.MarshalState] and
-// [Model.MarshalVectors] encode its two parts; an outcome changes only the first. A model
-// from [Decode] continues bit for bit. A document names the numbers of its contexts, block by
+// [Model.MarshalVectors] encode its two parts; an outcome changes only the first. [OpenParts] leaves
+// the vectors of nodes where they are stored, and reads a page of them when it is first needed. A model
+// from [Decode] or [OpenParts] continues bit for bit. A document names the numbers of its contexts, block by
 // block, with their versions. If they differ from the current ones, Decode returns an untrained
 // model that remembers the outcomes of pairs and nodes and is [Model.Outdated].
 //

@@ -298,6 +298,9 @@ func (m *Model) Nodes() []ID {
 // not there is dropped.
 func (m *Model) Renamed(to func(ID) (ID, bool), relation func(int) (int, bool)) (*Model, error) {
 	c, err := m.Clone()
+	if err == nil {
+		err = c.LoadVectors()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -300,13 +300,30 @@ func (s *Scorer) addNetworks(t *scratch, scores []Score) {
 }
 
 // Same reports whether two scorers return bit-identical scores: they have the same options and
-// weights, after the same number of rounds.
+// weights, after the same number of rounds. It reads vectors that [OpenParts] left where they are
+// stored, and reports false if that fails.
 func Same(a, b *Scorer) bool {
 	x, y := *a, *b
 	for _, s := range []*Scorer{&x, &y} {
 		s.policy, s.scratches = policy{}, nil // config names the policy, and scratches are no part of the weights
+		if s.belief != nil {
+			p := *s.belief
+			var err error
+			if p.vectors, err = p.vectors.Load(); err != nil {
+				return false
+			}
+			s.belief = &p
+		}
 	}
 	return reflect.DeepEqual(x, y)
+}
+
+// Err returns the first error of reading vectors that [OpenParts] left where they are stored.
+func (s *Scorer) Err() error {
+	if s.belief == nil {
+		return nil
+	}
+	return s.belief.vectors.Err()
 }
 
 // Options yields every option with its value. Preset and seed come first.

@@ -2,7 +2,7 @@ package spectral
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -10,10 +10,12 @@ import (
 	"kith/model/nn"
 )
 
-// packRows stores 16 bits per entry. Each row is stored as its largest absolute value, a float32,
-// followed by the entries in units of 1/32767 of that value.
-func packRows(x blas32.General) []byte {
-	b := make([]byte, 0, x.Rows*(4+2*x.Cols))
+// packedLen returns the number of bytes of a packed row.
+func packedLen(cols int) int { return 4 + 2*cols }
+
+// appendRows appends the rows of x with 16 bits per entry. Each row is stored as its largest absolute
+// value, a float32, followed by the entries in units of 1/32767 of that value.
+func appendRows(b []byte, x blas32.General) []byte {
 	for i := range x.Rows {
 		largest := float32(0)
 		for _, v := range nn.Row(x, i) {
@@ -31,22 +33,20 @@ func packRows(x blas32.General) []byte {
 	return b
 }
 
-// unpackRows decodes the result of packRows.
-func unpackRows(b []byte, rows, cols int) (blas32.General, error) {
-	if each := 4 + 2*cols; len(b)/each != rows || len(b)%each != 0 {
-		return blas32.General{}, fmt.Errorf("%d bytes for %d rows of %d numbers", len(b), rows, cols)
-	}
-	x := nn.Resize(blas32.General{}, rows, cols)
-	for i := range rows {
+// unpackRows sets the rows of x to those that appendRows appended, and returns the rest of b. It
+// returns an error at the first row that is not finite.
+func unpackRows(b []byte, x blas32.General) ([]byte, error) {
+	for i := range x.Rows {
 		largest := math.Float32frombits(binary.LittleEndian.Uint32(b))
 		if largest-largest != 0 {
-			return x, fmt.Errorf("row %d is not finite", i)
+			return nil, errors.New("a row is not finite")
 		}
-		for j := range cols {
+		row := nn.Row(x, i)
+		for j := range row {
 			q := int16(binary.LittleEndian.Uint16(b[4+2*j:]))
-			nn.Row(x, i)[j] = float32(float64(q) / math.MaxInt16 * float64(largest))
+			row[j] = float32(float64(q) / math.MaxInt16 * float64(largest))
 		}
-		b = b[4+2*cols:]
+		b = b[packedLen(len(row)):]
 	}
-	return x, nil
+	return b, nil
 }

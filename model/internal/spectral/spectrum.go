@@ -30,9 +30,9 @@ import (
 // leverage of v) with f(s) = s³/(s² + λ). The columns multiply y by (d(u) d(v))^(1/4), the factor
 // between N and A.
 type spectrum struct {
+	rows             // of all nodes, unless there are pages
+	pages  *pages    // nil: all rows are in memory
 	value  []float32 // diagonal of Σ, descending by absolute value
-	out    factor    // U
-	in     factor    // V
 	square float64   // mean square of all singular values of N
 
 	directed bool
@@ -41,13 +41,56 @@ type spectrum struct {
 	filter   [numRidges][]float32 // f(Σ) for each ridge
 	cube     []float32            // Σ³
 	leverage [numEase][]float32   // s²/(s² + λ) at easeRidges: weight of a node's own entries
-	targets  []rowNumbers         // numbers of the rows of V
+}
+
+// rows are the rows of a spectrum of consecutive nodes.
+type rows struct {
+	first   ID           // the first node
+	out     factor       // U; on an undirected graph, it is in
+	in      factor       // V
+	targets []rowNumbers // numbers of the rows of V
+}
+
+// nodes returns the number of nodes.
+func (s *spectrum) nodes() int {
+	if s.pages != nil {
+		return s.pages.nodes
+	}
+	return s.in.row.Rows
+}
+
+// rowsOf returns rows with those of u, which must be less than nodes.
+func (s *spectrum) rowsOf(u ID) *rows {
+	if s.pages != nil {
+		return s.pages.rows(u)
+	}
+	return &s.rows
+}
+
+// has reports whether V has a row of u that is not all zeros. The row of a node that had no edges at
+// the time of the computation is.
+func (s *spectrum) has(u ID) bool {
+	if int(u) >= s.nodes() {
+		return false
+	}
+	r := s.rowsOf(u)
+	return hasRow(r.in.row, u-r.first)
 }
 
 // factor is U or V, with one row for each node.
 type factor struct {
 	row  blas32.General
 	root blas32.General // the fourth root of the degree of each node, 0 for a node that does not exist; one column
+}
+
+// ofOut returns the row of U of a node, and its root.
+func (r *rows) ofOut(u ID) (row []float32, root float32) { return r.out.of(u - r.first) }
+
+// ofIn is ofOut for V.
+func (r *rows) ofIn(u ID) (row []float32, root float32) { return r.in.of(u - r.first) }
+
+func (f *factor) of(i ID) (row []float32, root float32) {
+	return nn.Row(f.row, int(i)), f.root.Data[i]
 }
 
 // rootOf returns the fourth root of a degree, 1 for a node without edges.
@@ -93,7 +136,8 @@ const (
 
 // spectrumOf computes the k largest singular values and their vectors.
 func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
-	s := &spectrum{directed: g.Directed(), parts: partsOf(g), out: factor{root: rootsOf(g, graph.OutLen)}}
+	s := &spectrum{directed: g.Directed(), parts: partsOf(g)}
+	s.out.root = rootsOf(g, graph.OutLen)
 	if s.in.root = s.out.root; s.directed {
 		s.in.root = rootsOf(g, graph.InLen)
 	}
@@ -114,6 +158,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	}
 	s.clearUnlinked(g)
 	s.prepare()
+	s.readAllTargets()
 	return s, ctx.Err()
 }
 
@@ -160,7 +205,9 @@ func (s *spectrum) decomposeSquare(ctx context.Context, rng *rand.Rand, g Graph,
 }
 
 // foldOut computes the row of U of a node, its row of NVΣ⁻¹.
-func (s *spectrum) foldOut(g Graph, u ID, row []float32) { s.foldIn(u, graph.Out(g, u), &s.in, row) }
+func (s *spectrum) foldOut(g Graph, u ID, row []float32) {
+	s.foldIn(u, graph.Out(g, u), (*rows).ofIn, row)
+}
 
 // partsOf returns the parts of an undirected bipartite graph, 1 or 2 for each node; loops do not
 // count. The first node of a component is in part 1. It returns nil for other graphs, and for one
@@ -203,11 +250,11 @@ func (s *spectrum) part(g Graph, u ID) byte {
 	switch {
 	case s.parts == nil:
 		return 0
-	case hasRow(s.in.row, u):
+	case s.has(u):
 		return s.parts[u]
 	}
 	for _, v := range graph.Out(g, u) {
-		if hasRow(s.in.row, v) {
+		if s.has(v) {
 			return 3 - s.parts[v]
 		}
 	}
@@ -301,11 +348,12 @@ func (s *spectrum) clearUnlinked(g Graph) {
 
 // foldIn computes the row of a node with the given neighbours, the sum of their entries of N times
 // their rows of the factor other, divided by Σ, and its root.
-func (s *spectrum) foldIn(u ID, neighbours []ID, other *factor, into []float32) (row []float32, root float32) {
+func (s *spectrum) foldIn(u ID, neighbours []ID, other func(*rows, ID) ([]float32, float32), into []float32) (row []float32, root float32) {
 	clear(into)
 	for _, v := range neighbours {
-		if v != u && int(v) < other.row.Rows {
-			nn.Axpy(1/max(other.root.Data[v], 1), nn.Row(other.row, int(v)), into)
+		if v != u && int(v) < s.nodes() {
+			row, root := other(s.rowsOf(v), v)
+			nn.Axpy(1/max(root, 1), row, into)
 		}
 	}
 	root = rootOf(len(neighbours))
@@ -319,7 +367,7 @@ func (s *spectrum) foldIn(u ID, neighbours []ID, other *factor, into []float32) 
 	return into, root
 }
 
-// prepare computes the fields that follow from the decomposition.
+// prepare computes the fields that follow from the singular values.
 func (s *spectrum) prepare() {
 	for r, c := range ridges() {
 		s.filter[r] = make([]float32, len(s.value))
@@ -339,13 +387,17 @@ func (s *spectrum) prepare() {
 			}
 		}
 	}
-	s.readTargets()
 }
 
-// readTargets computes the numbers of the rows of V.
-func (s *spectrum) readTargets() {
+// readAllTargets computes the numbers of all rows of V.
+func (s *spectrum) readAllTargets() {
 	s.targets = make([]rowNumbers, s.in.row.Rows)
-	for v := range s.targets {
+	s.readTargets(0, len(s.targets))
+}
+
+// readTargets computes the numbers of the rows of V from row first up to but not including row end.
+func (s *spectrum) readTargets(first, end int) {
+	for v := first; v < end; v++ {
 		s.targets[v] = s.numbers(nn.Row(s.in.row, v))
 	}
 }
@@ -370,18 +422,20 @@ func (s *spectrum) numbers(x []float32) (n rowNumbers) {
 // outOf returns the row of U of a node, and its root. For a node that is not in the decomposition
 // or had no edges then, it computes the row from the node's edges in scratch.
 func (s *spectrum) outOf(g Graph, u ID, scratch []float32) (row []float32, root float32) {
-	if hasRow(s.out.row, u) {
-		return nn.Row(s.out.row, int(u)), s.out.root.Data[u]
+	if int(u) < s.nodes() {
+		if r := s.rowsOf(u); hasRow(r.out.row, u-r.first) {
+			return r.ofOut(u)
+		}
 	}
-	return s.foldIn(u, graph.Out(g, u), &s.in, scratch)
+	return s.foldIn(u, graph.Out(g, u), (*rows).ofIn, scratch)
 }
 
 // inOf is outOf for V.
 func (s *spectrum) inOf(g Graph, v ID, scratch []float32) (row []float32, root float32) {
-	if hasRow(s.in.row, v) {
-		return nn.Row(s.in.row, int(v)), s.in.root.Data[v]
+	if s.has(v) {
+		return s.rowsOf(v).ofIn(v)
 	}
-	return s.foldIn(v, graph.In(g, v), &s.out, scratch)
+	return s.foldIn(v, graph.In(g, v), (*rows).ofOut, scratch)
 }
 
 // spectralSource holds the data of a source that the columns of its pairs need.
@@ -504,8 +558,9 @@ func (f *spectralSource) walksTo(target ID, known float64) (weight float64, ok b
 
 // targetNumbers returns the numbers of row v of V, the row of a target.
 func (s *spectrum) targetNumbers(target ID, v []float32) rowNumbers {
-	if hasRow(s.in.row, target) {
-		return s.targets[target]
+	if s.has(target) {
+		r := s.rowsOf(target)
+		return r.targets[target-r.first]
 	}
 	return s.numbers(v)
 }

@@ -1,6 +1,7 @@
 package spectral
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -101,7 +102,14 @@ func (p *Plan) In(ctx context.Context, rng *rand.Rand, g Graph) (*Vectors, error
 	if err != nil {
 		return nil, err
 	}
-	return v.Document().Vectors()
+	b, err := v.AppendPages(nil)
+	if err != nil {
+		return nil, err
+	}
+	if v, err = v.Document().Vectors(bytes.NewReader(b)); err != nil {
+		return nil, err
+	}
+	return v.Load()
 }
 
 // vectorsOf computes the vectors of a graph.
@@ -179,15 +187,15 @@ func (v *Vectors) perNode() []nodeMatrix {
 }
 
 // Nodes returns the number of nodes that have vectors.
-func (v *Vectors) Nodes() int { return v.spectrum.in.row.Rows }
+func (v *Vectors) Nodes() int { return v.spectrum.nodes() }
 
-// Bytes returns the memory of the vectors.
+// Bytes returns the memory of the vectors, once all are read.
 func (v *Vectors) Bytes() (n int) {
 	if v == nil {
 		return 0
 	}
 	for _, x := range v.perNode() {
-		n += len(x.Data)
+		n += v.Nodes() * x.cols
 	}
 	if p := v.profile; p != nil {
 		n += len(p.rarity) + len(p.topics.Data)
@@ -195,7 +203,7 @@ func (v *Vectors) Bytes() (n int) {
 			n += len(row)
 		}
 	}
-	return 4*n + len(v.spectrum.parts) + 8*(numEase+1)*len(v.spectrum.targets)
+	return 4*n + len(v.spectrum.parts) + 8*(numEase+1)*v.Nodes()
 }
 
 // Cosine returns the cosine of the angle between two vectors. The shorter vector is padded with
@@ -244,7 +252,7 @@ func (v *Vectors) Closeness(w World, source ID) func(ID) float32 {
 			return sum
 		}
 	}
-	c := v.spectrum.closeness(w.Graph, source)
+	c := v.closeness(w.Graph, source)
 	return func(u ID) (y float32) {
 		if int(u) < c.in.row.Rows {
 			y = nn.Dot(c.own, nn.Row(c.in.row, int(u)))
@@ -267,7 +275,7 @@ func (v *Vectors) ClosenessOf(w World, source ID, nodes []ID) []float32 {
 		}
 		return close
 	}
-	c := v.spectrum.closeness(w.Graph, source)
+	c := v.closeness(w.Graph, source)
 	rows := c.in.row
 	for from := 0; from < len(nodes) && int(nodes[from]) < rows.Rows; {
 		to := from + 1
@@ -292,7 +300,10 @@ type closeness struct {
 	part byte
 }
 
-func (s *spectrum) closeness(g Graph, source ID) closeness {
+// closeness reads all rows that are not in memory: most are needed.
+func (v *Vectors) closeness(g Graph, source ID) closeness {
+	v, _ = v.Load() // Err returns the error
+	s := v.spectrum
 	row, root := s.outOf(g, source, nn.NewVector(len(s.value)))
 	return closeness{s, g, entries(nil, row, s.filter[middleRidge]), root, s.part(g, source)}
 }
@@ -306,7 +317,7 @@ func (c *closeness) of(u ID, product float32) float32 {
 		}
 		return product * c.root * c.in.root.Data[u]
 	}
-	if hasRow(c.in.row, u) || c.together(c.g, c.part, u) {
+	if c.has(u) || c.together(c.g, c.part, u) {
 		return 0
 	}
 	v, other := c.inOf(c.g, u, nn.NewVector(len(c.value)))
@@ -316,14 +327,14 @@ func (c *closeness) of(u ID, product float32) float32 {
 // minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.
 const minClose = 1e-5
 
-// Document is the stored form of Vectors. PerNode and Topics are packed by packRows.
+// Document is the stored form of Vectors without the rows of the nodes, which [Vectors.AppendPages]
+// encodes. Topics are packed by appendRows.
 type Document struct {
 	Nodes    int
 	Square   float64
 	Directed bool
 	Parts    []byte `msgpack:",omitempty"` // of a bipartite graph, by node
 	Value    nn.Floats
-	PerNode  [][]byte
 	Profile  *profileDocument `msgpack:",omitempty"`
 }
 
@@ -340,19 +351,17 @@ type profileDocument struct {
 func (v *Vectors) Document() *Document {
 	s := v.spectrum
 	d := &Document{Nodes: v.Nodes(), Square: s.square, Directed: s.directed, Parts: s.parts, Value: s.value}
-	for _, x := range v.perNode() {
-		d.PerNode = append(d.PerNode, packRows(*x.General))
-	}
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
-			Words: p.content.Words, Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: packRows(p.topics), Kin: p.kin, Position: p.position.value,
+			Words: p.content.Words, Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: appendRows(nil, p.topics), Kin: p.kin, Position: p.position.value,
 		}
 	}
 	return d
 }
 
-// Vectors decodes the document.
-func (d *Document) Vectors() (v *Vectors, err error) {
+// Vectors decodes the document. The rows of the nodes are read from stored when they are first used
+// (see [Vectors.Err]), or at once if there is a profile.
+func (d *Document) Vectors(stored Stored) (v *Vectors, err error) {
 	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Square) || d.Square < 0 {
 		return nil, fmt.Errorf("vectors of %d nodes, mean square %v", d.Nodes, d.Square)
 	}
@@ -366,19 +375,13 @@ func (d *Document) Vectors() (v *Vectors, err error) {
 			return nil, err
 		}
 	}
-	all := v.perNode()
-	if len(d.PerNode) != len(all) {
-		return nil, fmt.Errorf("%d matrices, want %d", len(d.PerNode), len(all))
-	}
-	for i, x := range all {
-		if *x.General, err = unpackRows(d.PerNode[i], d.Nodes, x.cols); err != nil {
-			return nil, fmt.Errorf("matrix %d: %w", i, err)
-		}
-	}
-	if !s.directed {
-		s.out = s.in
-	}
 	s.prepare()
+	if err := v.open(stored, d.Nodes); err != nil {
+		return nil, err
+	}
+	if v.profile != nil {
+		return v.Load()
+	}
 	return v, nil
 }
 
@@ -396,12 +399,16 @@ func (d *profileDocument) profile(nodes int) (p *profile, err error) {
 			}
 		}
 	}
-	p.topics, err = unpackRows(d.Topics, len(p.rarity), d.TopicsLen)
+	if len(d.Topics) != len(p.rarity)*packedLen(d.TopicsLen) {
+		return nil, fmt.Errorf("%d bytes of %d topics of %d words", len(d.Topics), d.TopicsLen, len(p.rarity))
+	}
+	p.topics = nn.Resize(blas32.General{}, len(p.rarity), d.TopicsLen)
+	_, err = unpackRows(d.Topics, p.topics)
 	return p, err
 }
 
 // Renamed returns the vectors of the renamed nodes. Ids below the largest new id without an old
-// node get zeros.
+// node get zeros. There must be no pages; see [Vectors.Load].
 func (v *Vectors) Renamed(to func(ID) (ID, bool)) *Vectors {
 	if v == nil {
 		return nil
@@ -438,7 +445,7 @@ func (v *Vectors) Renamed(to func(ID) (ID, bool)) *Vectors {
 	if !s.directed {
 		s.out = s.in
 	}
-	s.readTargets()
+	s.readAllTargets()
 	return out
 }
 

@@ -5,10 +5,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -254,21 +259,14 @@ func TestVectorsDocument(t *testing.T) {
 	directed := randomMesh(30, 100, true)
 	for name, w := range map[string]World{"features": worldOf(g, features), "none": worldOf(g, nil), "directed": worldOf(directed, nil), "bipartite": worldOf(bipartite(20, 10, 80), nil)} {
 		v := vectorsFor(t, w, w.Graph)
-		b, err := msgpack.Marshal(v.Document())
+		b := packed(t, v)
+		d, pages := unpacked(t, b)
+		again, err := d.Vectors(bytes.NewReader(pages))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var d Document
-		if err := msgpack.Unmarshal(b, &d); err != nil {
-			t.Fatal(err)
-		}
-		again, err := d.Vectors()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := msgpack.Marshal(again.Document())
-		if err != nil || !bytes.Equal(b, c) {
-			t.Errorf("%s: vectors that were read are written differently (%v)", name, err)
+		if !bytes.Equal(b, packed(t, again)) {
+			t.Errorf("%s: vectors that were read are written differently", name)
 		}
 		x, y := v.table(t, w), again.table(t, w)
 		for i := range x {
@@ -276,10 +274,145 @@ func TestVectorsDocument(t *testing.T) {
 				t.Fatalf("%s: pair %d has %v, and %v after reading", name, i, x[i], y[i])
 			}
 		}
-		d.PerNode[0] = d.PerNode[0][:len(d.PerNode[0])-1]
-		if _, err := d.Vectors(); err == nil {
+		if _, err := d.Vectors(bytes.NewReader(pages[1:])); err == nil {
 			t.Errorf("%s: a document that lacks a byte is read", name)
 		}
+	}
+}
+
+// packed returns a document and its pages, each preceded by its length.
+func packed(t *testing.T, v *Vectors) []byte {
+	t.Helper()
+	doc, err := msgpack.Marshal(v.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := v.AppendPages(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := msgpack.Marshal([][]byte{doc, pages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// unpacked is the reverse of packed.
+func unpacked(t *testing.T, b []byte) (d Document, pages []byte) {
+	t.Helper()
+	var parts [][]byte
+	if err := msgpack.Unmarshal(b, &parts); err != nil {
+		t.Fatal(err)
+	}
+	if err := msgpack.Unmarshal(parts[0], &d); err != nil {
+		t.Fatal(err)
+	}
+	return d, parts[1]
+}
+
+// Of stored vectors only the pages of the asked nodes are read, once, by any number of readers. A
+// damaged page is an error when one of its nodes is asked for.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	g := randomMesh(10*pageNodes, 4000, true)
+	w := worldOf(g, nil)
+	v := vectorsFor(t, w, g)
+	d, b := unpacked(t, packed(t, v))
+	want, err := d.Vectors(bytes.NewReader(b))
+	if err == nil {
+		want, err = want.Load()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := &counted{Reader: bytes.NewReader(b)}
+	got, err := d.Vectors(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for _, u := range []ID{3, 4, pageNodes, 3 * pageNodes} {
+				for _, of := range []func(*rows, ID) ([]float32, float32){(*rows).ofIn, (*rows).ofOut} {
+					row, root := of(got.spectrum.rowsOf(u), u)
+					if other, otherRoot := of(&want.spectrum.rows, u); !slices.Equal(row, other) || root != otherRoot {
+						t.Errorf("another row of node %d", u)
+					}
+				}
+				if got.spectrum.targetNumbers(u, nil) != want.spectrum.targets[u] {
+					t.Errorf("other numbers of node %d", u)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if n := stored.reads.Load(); n != 3 || got.Err() != nil {
+		t.Errorf("%d pages were read (%v), want 3", n, got.Err())
+	}
+	whole, err := got.Load()
+	if again, _ := got.Load(); err != nil || again != whole || stored.reads.Load() != 3+10 || !reflect.DeepEqual(whole, want) {
+		t.Errorf("%d pages were read (%v), want all 10 and 3 again, or another row", stored.reads.Load(), err)
+	}
+	if got.spectrum.rowsOf(7) != &whole.spectrum.rows {
+		t.Error("rows are twice in memory")
+	}
+	damaged := slices.Clone(b)
+	damaged[len(b)/2] ^= 1
+	if got, err = d.Vectors(bytes.NewReader(damaged)); err != nil {
+		t.Fatal(err)
+	}
+	if got.spectrum.rowsOf(0); got.Err() != nil {
+		t.Errorf("node 0, whose page is whole: %v", got.Err())
+	}
+	for u := range ID(10 * pageNodes) {
+		got.spectrum.rowsOf(u)
+	}
+	if got.Err() == nil {
+		t.Error("a damaged page is read")
+	}
+	if _, err := got.Load(); err == nil {
+		t.Error("a damaged page is loaded")
+	}
+	if _, err := got.AppendPages(nil); err == nil {
+		t.Error("a damaged page is written again")
+	}
+}
+
+// counted counts reads.
+type counted struct {
+	*bytes.Reader
+	reads atomic.Int32
+}
+
+func (c *counted) ReadAt(b []byte, off int64) (int, error) {
+	c.reads.Add(1)
+	return c.Reader.ReadAt(b, off)
+}
+
+// BenchmarkOpenVectors opens the stored vectors of a graph and reads the rows that a question needs.
+func BenchmarkOpenVectors(b *testing.B) {
+	v := &Vectors{spectrum: &spectrum{value: make([]float32, largeRank)}}
+	v.spectrum.in.row, v.spectrum.in.root = nn.Resize(blas32.General{}, 1<<17, largeRank), nn.Resize(blas32.General{}, 1<<17, 1)
+	v.spectrum.out = v.spectrum.in
+	pages, err := v.AppendPages(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := v.Document()
+	for _, n := range []int{100, v.Nodes()} {
+		b.Run(fmt.Sprint(n, " nodes"), func(b *testing.B) {
+			for b.Loop() {
+				v, err := d.Vectors(bytes.NewReader(pages))
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range n {
+					v.spectrum.rowsOf(ID(i * (v.Nodes() / n)))
+				}
+			}
+		})
 	}
 }
 
@@ -289,7 +422,7 @@ func TestVectorsRefuseParts(t *testing.T) {
 	for _, parts := range [][]byte{make([]byte, 29), slices.Repeat([]byte{3}, 30)} {
 		d := vectorsFor(t, worldOf(g, nil), g).Document()
 		d.Parts = parts
-		if _, err := d.Vectors(); err == nil {
+		if _, err := d.Vectors(bytes.NewReader(nil)); err == nil || !strings.Contains(err.Error(), "parts of") {
 			t.Errorf("parts %v are read", parts)
 		}
 	}
@@ -352,11 +485,11 @@ func TestVectorsRefuseKin(t *testing.T) {
 	for name, row := range map[string][]ID{"no such node": {1, 40}, "twice": {3, 3}, "not ascending": {5, 2}} {
 		d := vectorsFor(t, worldOf(g, features), g).Document()
 		d.Profile.Kin[7] = row
-		if _, err := d.Vectors(); err == nil {
+		if _, err := d.Vectors(bytes.NewReader(nil)); err == nil || !strings.Contains(err.Error(), "kin") {
 			t.Errorf("%s: kin %v are read", name, row)
 		}
 		d.Profile.Kin = d.Profile.Kin[1:]
-		if _, err := d.Vectors(); err == nil {
+		if _, err := d.Vectors(bytes.NewReader(nil)); err == nil || !strings.Contains(err.Error(), "kin of") {
 			t.Errorf("kin of %d nodes of %d are read", len(d.Profile.Kin), d.Nodes)
 		}
 	}
@@ -399,12 +532,9 @@ func TestVectorsRepeat(t *testing.T) {
 	var all [][]byte
 	for _, n := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(n)
-		b, err := msgpack.Marshal(vectorsFor(t, worldOf(g, features), g).Document())
+		v := vectorsFor(t, worldOf(g, features), g)
 		runtime.GOMAXPROCS(before)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, b)
+		all = append(all, packed(t, v))
 	}
 	if !bytes.Equal(all[0], all[1]) {
 		t.Error("another number of processors, other vectors")
