@@ -405,7 +405,7 @@ func (tx *Tx) checkErased(ctx context.Context) error {
 // checkModels opens every document, replays the observations since, and compares the result with
 // the served models.
 func (tx *Tx) checkModels(ctx context.Context) error {
-	learners, err := record.Load(ctx, tx.reader, tx.snap.Snapshot, "")
+	learners, err := record.Load(ctx, tx.reader, nil, tx.snap.Snapshot, "")
 	if err != nil {
 		return err
 	}

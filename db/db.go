@@ -59,6 +59,20 @@ type snapshot struct {
 	ts     uint64                // the store's timestamp of this version
 }
 
+// Err returns the first error of reading the graph or the models on demand. Answers since then may lack
+// what could not be read.
+func (s *snapshot) Err() error {
+	if err := s.Snapshot.Err(); err != nil {
+		return err
+	}
+	for name, m := range s.models {
+		if err := m.scorer.Err(); err != nil {
+			return fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
+		}
+	}
+	return nil
+}
+
 // Open opens the database in the directory path and creates it if it does not exist. A relative
 // path counts from the working directory at that time, even if that changes later. Nil options are
 // the defaults. Open returns ErrInput for a bad option, before it touches anything; ErrLocked if
@@ -128,7 +142,7 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart), db.answerMemory())
 	db.versions.limit = int(db.opts.memory(versionsPart))
-	if db.learners, err = record.Load(ctx, r, s, ""); err != nil {
+	if db.learners, err = record.Load(ctx, r, db.store.At(ts), s, ""); err != nil {
 		return err
 	}
 	db.now.Store(&snapshot{Snapshot: s, models: views(db.learners), ts: ts})

@@ -230,6 +230,9 @@ func (m *Model) clone(ctx context.Context, edges bool) (*record.Learner, error) 
 		return nil, err
 	}
 	copied, err := l.Model.Clone()
+	if err == nil {
+		err = copied.LoadVectors() // the training may outlive the stored document
+	}
 	if err == nil && edges && db.now.Load().HasWords() {
 		copied, err = copied.WithWords()
 	}

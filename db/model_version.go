@@ -441,7 +441,7 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 		}
 		return l.Model, version, nil
 	}
-	learners, err := record.Load(ctx, tx.reader, tx.snap.Snapshot, name)
+	learners, err := record.Load(ctx, tx.reader, nil, tx.snap.Snapshot, name)
 	if err != nil {
 		return nil, 0, err
 	}

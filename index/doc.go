@@ -63,7 +63,7 @@
 //	u version        (*)  the same for a commit that changed a model, and which documents it wrote
 //	d number         (*)  a decision
 //	e end number          end time of a decision
-//	v name serial    (*)  a model's document
+//	v name serial    (*)  a model's document, in parts of 8 KB; vectors of nodes are read on demand
 //	w name           (*)  which documents of a model are in use, its progress in learning, and a note
 //	r name           (*)  a variable of the application
 //

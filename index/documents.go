@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 
@@ -72,7 +73,32 @@ func decodeModelEntry(b []byte) (e ModelEntry, err error) {
 // WriteDocument writes a document of a model to w, under a serial number that the model has never
 // used.
 func WriteDocument(w Writer, model string, serial uint64, doc []byte) error {
-	return putSplit(w, documentKey(model, serial), doc)
+	return putParts(w, documentKey(model, serial), doc, max(documentPart, len(doc)/maxDocumentParts))
+}
+
+// The parts of a document are small, because [OpenDocument] reads whole parts. A long document has
+// fewer parts than can be numbered.
+const (
+	documentPart     = 8 << 10
+	maxDocumentParts = 1 << 15
+)
+
+// OpenDocument returns a reader of a document of a model with a serial number, or ErrCorrupt if it is
+// missing. The reader reads parts of the document when they are asked for, without the checksum of the
+// whole, and may be used by several goroutines at once.
+func OpenDocument(s Source, model string, serial uint64) (*io.SectionReader, error) {
+	r, ok, err := openSplit(s, documentKey(model, serial))
+	if err == nil && !ok {
+		err = missingDocument(serial)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.NewSectionReader(r, 0, int64(r.size)), nil
+}
+
+func missingDocument(serial uint64) error {
+	return fmt.Errorf("%w: document %d is missing", ErrCorrupt, serial)
 }
 
 // PutModel stores the entry of a model, which makes the documents it names valid.
@@ -84,7 +110,7 @@ func PutModel(w Writer, model string, e ModelEntry) error {
 func GetDocument(r Reader, model string, serial uint64) ([]byte, error) {
 	doc, ok, err := getSplit(r, documentKey(model, serial))
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: document %d is missing", ErrCorrupt, serial)
+		err = missingDocument(serial)
 	}
 	return doc, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -32,6 +33,50 @@ func must(t rapid.TB, errs ...error) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestOpenDocument verifies that any range of a document is read as it was written, that a reader reads
+// only the parts it needs, and that a missing or shorter part is noticed.
+func TestOpenDocument(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	doc := noise(3, 5*documentPart+100)
+	must(t, WriteDocument(m, "a", 1, doc), WriteDocument(m, "a", 2, nil))
+	s := &countingSource{Source: memorySource{m}}
+	r, err := OpenDocument(s, "a", 1)
+	must(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.IntRange(0, len(doc)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, min(len(doc), from+3*documentPart)).Draw(t, "to")
+		b, before := make([]byte, to-from), s.reads
+		if n, err := r.ReadAt(b, int64(from)); n != len(b) || err != nil || !bytes.Equal(b, doc[from:to]) {
+			t.Fatalf("%d bytes, %v, or not the ones written", n, err)
+		}
+		if n := s.reads - before; n > len(b)/documentPart+2 {
+			t.Fatalf("%d parts were read", n)
+		}
+	})
+	if all, err := io.ReadAll(r); err != nil || !bytes.Equal(all, doc) {
+		t.Errorf("%d bytes in all (%v)", len(all), err)
+	}
+	if r, err := OpenDocument(s, "a", 2); err != nil || r.Size() != 0 {
+		t.Errorf("an empty document: %v", err)
+	}
+	_, err = OpenDocument(s, "a", 3)
+	wantCorrupt(t, "a document that is not there", err)
+	key := partKey(documentKey("a", 1), 2)
+	must(t, m.Set(key, m.entries[string(key)][1:]))
+	_, err = r.ReadAt(make([]byte, 10), 3*documentPart-1)
+	wantCorrupt(t, "a part that lacks a byte", err)
+	must(t, m.Delete(key))
+	_, err = r.ReadAt(make([]byte, 10), 3*documentPart-5)
+	wantCorrupt(t, "a missing part", err)
+	if _, err := r.ReadAt(make([]byte, 10), 3*documentPart); err != nil {
+		t.Errorf("the part after it: %v", err)
+	}
+	must(t, m.Set(partKey(documentKey("a", 1), 0), []byte("short")))
+	_, err = OpenDocument(s, "a", 1)
+	wantCorrupt(t, "a short first part", err)
 }
 
 // TestModels verifies that a document is valid from the moment its model names it until the model

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"slices"
@@ -43,6 +44,12 @@ type Reader interface {
 	// Scan yields the entries whose keys have the prefix, ascending, starting at the key from (nil:
 	// all).
 	Scan(prefix, from []byte) iter.Seq2[Entry, error]
+}
+
+// Source reads values of the store at the version of a base or of a model, as long as a reader is open that
+// sees the same base or model. It is safe for concurrent use, and the caller may keep the value.
+type Source interface {
+	Read(key []byte) (value []byte, ok bool, err error)
 }
 
 // Writer writes to the store, inside the caller's transaction. It may keep the slices.
@@ -112,22 +119,28 @@ const maxPart = 512 << 10
 // putSplit stores value under key followed by a part number, in parts of at most maxPart. The first
 // part begins with the length and the crc32c of the whole value. If a longer value was stored under
 // key before, its last parts remain and are not read.
-func putSplit(w Writer, key, value []byte) error {
-	head := make([]byte, 0, 12+min(len(value), maxPart))
+func putSplit(w Writer, key, value []byte) error { return putParts(w, key, value, maxPart) }
+
+// putParts is putSplit with parts of size bytes.
+func putParts(w Writer, key, value []byte, size int) error {
+	head := make([]byte, 0, splitHead+min(len(value), size))
 	head = binary.LittleEndian.AppendUint64(head, uint64(len(value)))
 	head = binary.LittleEndian.AppendUint32(head, Checksum(value))
-	part := append(head, value[:min(len(value), maxPart)]...)
+	part := append(head, value[:min(len(value), size)]...)
 	for i := 0; ; i++ {
 		if err := w.Set(partKey(key, i), part); err != nil {
 			return err
 		}
-		rest := value[min(len(value), (i+1)*maxPart):]
+		rest := value[min(len(value), (i+1)*size):]
 		if len(rest) == 0 {
 			return nil
 		}
-		part = bytes.Clone(rest[:min(len(rest), maxPart)])
+		part = bytes.Clone(rest[:min(len(rest), size)])
 	}
 }
+
+// splitHead is the number of bytes of the length and the checksum that the first part begins with.
+const splitHead = 12
 
 func partKey(key []byte, i int) []byte {
 	return binary.BigEndian.AppendUint16(bytes.Clone(key), uint16(i))
@@ -165,11 +178,11 @@ const maxAhead = 64 << 20
 
 // joinParts returns the value stored under key, whose first part is given.
 func joinParts(r getter, key, part []byte) ([]byte, error) {
-	if len(part) < 12 {
+	if len(part) < splitHead {
 		return nil, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(part))
 	}
 	size, sum := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint32(part[8:])
-	value := append(huge.Make[byte](int(min(size, maxAhead)))[:0], part[12:]...)
+	value := append(huge.Make[byte](int(min(size, maxAhead)))[:0], part[splitHead:]...)
 	for i := 1; uint64(len(value)) < size; i++ {
 		part, ok, err := r.Get(partKey(key, i))
 		if err != nil {
@@ -184,6 +197,53 @@ func joinParts(r getter, key, part []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q: %d of %d bytes, or their checksum", ErrCorrupt, key, len(value), size)
 	}
 	return value, nil
+}
+
+// splitReader reads a value that putParts stored, at any offset, without its checksum.
+type splitReader struct {
+	source Source
+	key    []byte
+	size   int // bytes of the value
+	part   int // bytes of each part but the last
+}
+
+// openSplit returns a reader of a value that putParts stored. It reads the first part.
+func openSplit(s Source, key []byte) (r *splitReader, ok bool, err error) {
+	first, ok, err := s.Read(partKey(key, 0))
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	if len(first) < splitHead {
+		return nil, false, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(first))
+	}
+	r = &splitReader{s, key, int(binary.LittleEndian.Uint64(first)), len(first) - splitHead}
+	if r.size < r.part || r.part == 0 && r.size > 0 {
+		return nil, false, fmt.Errorf("%w: %q: first part of %d bytes of %d", ErrCorrupt, key, r.part, r.size)
+	}
+	return r, true, nil
+}
+
+// ReadAt implements io.ReaderAt. It is safe for concurrent use.
+func (r *splitReader) ReadAt(b []byte, off int64) (n int, err error) {
+	for n < len(b) && off < int64(r.size) {
+		i := int(off) / r.part
+		part, ok, err := r.source.Read(partKey(r.key, i))
+		if err != nil {
+			return n, err
+		}
+		if i == 0 && ok {
+			part = part[min(splitHead, len(part)):]
+		}
+		if want := min(r.part, r.size-i*r.part); len(part) != want {
+			return n, fmt.Errorf("%w: %q: part %d has %d bytes of %d", ErrCorrupt, r.key, i, len(part), want)
+		}
+		copied := copy(b[n:], part[int(off)%r.part:])
+		n, off = n+copied, off+int64(copied)
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // splitValue is a value stored by putSplit, or the error of reading it.
@@ -285,7 +345,7 @@ const (
 // they are needed. Other records then tell that they exist, so a loss is noticed.
 func OnDemand(a, b []byte) bool {
 	return len(a) > 0 && len(b) > 0 && a[0] == b[0] &&
-		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree, prefixProperty}, a[0])
+		slices.Contains([]byte{prefixDict, prefixKeyOrder, prefixOut, prefixIn, prefixDegree, prefixProperty, prefixDocument}, a[0])
 }
 
 // WrittenOnce reports whether the record under a key is a block of a generation: no other record

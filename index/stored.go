@@ -339,12 +339,6 @@ func (s *storedDegrees) of(u ID) float64 {
 	return 0
 }
 
-// Source reads values of the store at the version of a base, as long as a reader of a version with
-// that base is open. It is safe for concurrent use, and the caller may keep the value.
-type Source interface {
-	Read(key []byte) (value []byte, ok bool, err error)
-}
-
 // Stored is where the blocks of a generation come from.
 type Stored struct {
 	Source Source

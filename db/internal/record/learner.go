@@ -42,8 +42,9 @@ func NewLearner(name string, m *model.Model, from string, at uint64, now int64) 
 }
 
 // Load reads the stored models, or only one of them if name is not "", and replays the
-// observations since their checkpoints.
-func Load(ctx context.Context, r index.Reader, s *index.Snapshot, name string) (map[string]*Learner, error) {
+// observations since their checkpoints. With a source of the same version, the vectors of nodes are
+// read from the source when they are first used; see [model.OpenParts].
+func Load(ctx context.Context, r index.Reader, source index.Source, s *index.Snapshot, name string) (map[string]*Learner, error) {
 	learners := map[string]*Learner{}
 	for of, doc := range index.Models(r) {
 		if err := ctx.Err(); err != nil {
@@ -52,7 +53,7 @@ func Load(ctx context.Context, r index.Reader, s *index.Snapshot, name string) (
 		if name != "" && of != name {
 			continue
 		}
-		l, err := OpenModel(r, of, doc)
+		l, err := OpenModel(r, source, of, doc)
 		if err != nil {
 			return nil, fmt.Errorf("%w: model %q: %w", index.ErrCorrupt, of, err)
 		}
@@ -92,8 +93,8 @@ func Replay(ctx context.Context, r index.Reader, last uint64, learners map[strin
 	return nil
 }
 
-// OpenModel reads the deployed version of a model.
-func OpenModel(r index.Reader, name string, doc index.Document) (*Learner, error) {
+// OpenModel reads the deployed version of a model. A source is used as in [Load], and may be nil.
+func OpenModel(r index.Reader, source index.Source, name string, doc index.Document) (*Learner, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
 	}
@@ -102,7 +103,7 @@ func OpenModel(r index.Reader, name string, doc index.Document) (*Learner, error
 		return nil, err
 	}
 	v, _ := stored.Find(stored.Version)
-	l, err := readDocument(r, name, doc.Bytes, v.Vectors)
+	l, err := readDocument(r, source, name, doc.Bytes, v.Vectors)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func OpenVersion(r index.Reader, name string, v Version) (*Learner, error) {
 	var l *Learner
 	doc, err := index.GetDocument(r, name, v.Serial)
 	if err == nil {
-		l, err = readDocument(r, name, doc, v.Vectors)
+		l, err = readDocument(r, nil, name, doc, v.Vectors)
 	}
 	if err == nil && l.Version != v.Number {
 		err = fmt.Errorf("its document is that of version %d", l.Version)
@@ -131,11 +132,19 @@ func OpenVersion(r index.Reader, name string, v Version) (*Learner, error) {
 	return l, nil
 }
 
-// readDocument opens the document of a version. Its vectors document, whose serial number is 0 if
-// it does not exist, is read.
-func readDocument(r index.Reader, name string, doc []byte, vectors uint64) (l *Learner, err error) {
+// readDocument opens the document of a version, and its vectors document, whose serial number is 0 if
+// it does not exist. Without a source, it reads all of the vectors document.
+func readDocument(r index.Reader, source index.Source, name string, doc []byte, vectors uint64) (l *Learner, err error) {
 	var v []byte
-	if vectors != 0 {
+	switch {
+	case vectors == 0:
+	case source != nil:
+		stored, err := index.OpenDocument(source, name, vectors)
+		if err != nil {
+			return nil, err
+		}
+		return openDocument(name, doc, func(state []byte) (*model.Model, error) { return model.OpenParts(state, stored) })
+	default:
 		if v, err = index.GetDocument(r, name, vectors); err != nil {
 			return nil, err
 		}
@@ -146,6 +155,10 @@ func readDocument(r index.Reader, name string, doc []byte, vectors uint64) (l *L
 // OpenDocument opens the document of a version, and its vectors document, nil if it does not exist.
 // Of the registry it sets only Version.
 func OpenDocument(name string, doc, vectors []byte) (*Learner, error) {
+	return openDocument(name, doc, func(state []byte) (*model.Model, error) { return model.DecodeParts(state, vectors) })
+}
+
+func openDocument(name string, doc []byte, decode func(state []byte) (*model.Model, error)) (*Learner, error) {
 	var rec Document
 	if err := index.Unmarshal(doc, &rec); err != nil {
 		return nil, err
@@ -153,7 +166,7 @@ func OpenDocument(name string, doc, vectors []byte) (*Learner, error) {
 	if rec.Name != name {
 		return nil, fmt.Errorf("its document is that of %q", rec.Name)
 	}
-	m, err := model.DecodeParts(rec.Document, vectors)
+	m, err := decode(rec.Document)
 	if err != nil {
 		return nil, err
 	}

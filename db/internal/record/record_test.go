@@ -64,7 +64,7 @@ func FuzzModelDocument(f *testing.F) {
 	must(f, err)
 	f.Add(doc, note)
 	f.Fuzz(func(t *testing.T, doc, note []byte) {
-		_, _ = record.OpenModel(emptyReader{}, "m", index.Document{Bytes: doc, Entry: index.ModelEntry{Note: note}}) // does not panic
+		_, _ = record.OpenModel(emptyReader{}, nil, "m", index.Document{Bytes: doc, Entry: index.ModelEntry{Note: note}}) // does not panic
 		var r record.Registry
 		if err := msgpack.Unmarshal(note, &r); err != nil || r.Consistent(r.Version, r.Kept()) != nil {
 			return

@@ -182,7 +182,7 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
-		l, bad := record.OpenModel(p.reader, name, doc)
+		l, bad := record.OpenModel(p.reader, nil, name, doc)
 		if bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", index.ErrCorrupt, name, bad))
 			if name == "" {
