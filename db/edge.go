@@ -35,7 +35,10 @@ type edgeSpec struct {
 }
 
 func specOf(opts []EdgeOption) edgeSpec {
-	spec := edgeSpec{weight: 1}
+	if len(opts) == 0 {
+		return edgeSpec{weight: 1}
+	}
+	spec := edgeSpec{weight: 1} // the options make it escape
 	for _, o := range opts {
 		o(&spec)
 	}

@@ -13,10 +13,12 @@ type Batch struct {
 	now     Snapshot // the snapshot with the changes so far
 	edit    *Edit
 	by      *pages.Owner
-	pending map[Key]ID // ids of keys that are not in the dictionary yet
-	record  record     // all changes so far; Write merges the changes of an edge or node
+	index   keyIndex // of record.keys, which are not in the dictionary yet
+	record  record   // all changes so far; Write merges the changes of an edge or node
 	vectors []vectorChange
 	grown   bool // a node, an edge or a vector has been added, even if others have been removed
+	// revised is set by a change of an edge that existed. Without one, no edge has changed twice.
+	revised bool
 
 	observations     uint64    // number of observations stored
 	observationBytes int64     // number of their bytes
@@ -47,7 +49,7 @@ type vectorChange struct {
 
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), pending: map[Key]ID{}, began: &s.Meta, base: s.Graph, stored: s.variables, ends: map[end]int{}}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(pages.Owner), began: &s.Meta, base: s.Graph, stored: s.variables, ends: map[end]int{}}
 	b.now.Graph = b.edit.view()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	b.now.Meta.Relations = slices.Clone(s.Meta.Relations)
@@ -113,10 +115,13 @@ func (b *Batch) ID(k Key) (ID, bool) {
 // lookup returns the id of a key, and whether it has one. The dictionary may contain keys of
 // versions later than the one the batch began on.
 func (b *Batch) lookup(k Key) (ID, bool) {
-	if id, ok := b.pending[k]; ok && !b.now.erased.At(id) {
-		return id, true
+	first := b.firstNew()
+	for i := range b.index.find(k, b.record.keys) {
+		if id := ID(first + i); !b.now.erased.At(id) {
+			return id, true
+		}
 	}
-	return b.now.lookup(k, b.firstNew())
+	return b.now.lookup(k, first)
 }
 
 // firstNew returns the number of ids that were assigned before the batch.
@@ -156,8 +161,8 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 func (b *Batch) addKey(k Key) ID {
 	id := ID(b.now.Meta.Nodes)
 	b.now.Meta.Nodes++
+	b.index.add(k, len(b.record.keys))
 	b.record.keys = append(b.record.keys, k)
-	b.pending[k] = id
 	b.edit.Grow(int(b.now.Meta.Nodes))
 	return id
 }
@@ -224,7 +229,7 @@ func (b *Batch) SetEdge(x Edge) (old float32, err error) {
 	}
 	change.Old, change.last = had.Weight, had.Time
 	b.edit.Set(change.Edge)
-	b.grown = b.grown || !ok
+	b.grown, b.revised = b.grown || !ok, b.revised || ok
 	b.countEdge(change.Edge, edgesAdded(change.Old, change.Weight))
 	b.record.edges = append(b.record.edges, change)
 	return change.Old, nil
@@ -399,6 +404,9 @@ func (b *Batch) Write(w Writer, c Commit) error {
 
 // mergeEdges merges the changes of each edge.
 func (b *Batch) mergeEdges() {
+	if !b.revised {
+		return
+	}
 	later := func(c, later *edgeChange) { c.Edge = later.Edge }
 	if len(b.now.Meta.Relations) == 1 { // a key of 64 bits is looked up faster
 		b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) uint64 { return uint64(c.U)<<32 | uint64(c.V) }, later)
@@ -468,14 +476,8 @@ func (b *Batch) rollback(before *Batch, changes int) {
 		b.now.Meta.countValue(c.property, c.value, c.old)
 		b.now.properties.forgetWords(b.by, c.property)
 	}
-	for _, k := range b.record.keys[len(before.record.keys):] {
-		delete(b.pending, k)
-	}
 	for _, id := range b.record.erased[len(before.record.erased):] {
 		b.now.erased.Set(b.by, id, false)
-		if n := before.firstNew(); int(id) >= n && int(id)-n < len(before.record.keys) {
-			b.pending[before.record.keys[int(id)-n]] = id // which may have had another id since
-		}
 	}
 	b.edit.unrelate(len(before.now.Meta.Relations))
 	b.edit.shrink(int(before.now.Meta.Nodes))

@@ -514,7 +514,7 @@ func (b *Batch) replayEdge(c *EdgeChange) error {
 	if c.Old != 0 || c.Weight != 0 {
 		b.edit.Set(x)
 	}
-	b.grown = b.grown || c.Old == 0
+	b.grown, b.revised = b.grown || c.Old == 0, b.revised || c.Old != 0 || c.Weight == 0
 	b.countEdge(x, edgesAdded(c.Old, c.Weight))
 	b.record.edges = append(b.record.edges, edgeChange{Edge: x, Old: c.Old, last: had.Time})
 	return nil

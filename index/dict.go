@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"slices"
 	"sort"
@@ -20,7 +21,7 @@ import (
 //
 // The keys of the base are in the store until they are loaded into memory, where they take 8 bytes
 // per integer key, 16 bytes plus the string per string key, and 4 more bytes per key if ids are not
-// in key order. Keys added later are in a map.
+// in key order. Keys added later are in a list.
 type dict struct {
 	n      int                      // number of keys in the base
 	memory atomic.Pointer[keyTable] // the base; nil: not loaded
@@ -28,8 +29,71 @@ type dict struct {
 
 	mu    sync.RWMutex
 	added []Key // keys of the ids from n on
-	ids   map[Key]ID
-	again map[Key][]ID // further ids of keys in ids, ascending
+	index keyIndex
+}
+
+// keyIndex finds keys in a list to which keys are appended. It is a hash table with open addressing
+// and linear probing. A slot holds the upper half of a key's hash and, below it, the place of the
+// key in the list, counted from 1; so the table grows without reading keys. Keys may occur several
+// times, and places of keys that were removed from the list may be left.
+type keyIndex struct {
+	seed  maphash.Seed
+	slots []uint64 // a power of two of them, at most half of them used; 0 means unused
+	used  int
+}
+
+// add adds the key at place i of the list.
+func (x *keyIndex) add(k Key, i int) {
+	if 2*x.used >= len(x.slots) {
+		x.grow()
+	}
+	x.put(x.hash(k)<<32 | uint64(i+1))
+	x.used++
+}
+
+// hash returns 32 bits of the hash of k.
+func (x *keyIndex) hash(k Key) uint64 { return maphash.Comparable(x.seed, k) >> 32 }
+
+func (x *keyIndex) grow() {
+	old := x.slots
+	if old == nil {
+		x.seed = maphash.MakeSeed()
+	}
+	x.slots = make([]uint64, max(8, 2*len(old)))
+	for _, slot := range old {
+		if slot != 0 {
+			x.put(slot)
+		}
+	}
+}
+
+// put puts a slot at the first unused place.
+func (x *keyIndex) put(slot uint64) {
+	at := slot >> 32
+	for x.slots[at&uint64(len(x.slots)-1)] != 0 {
+		at++
+	}
+	x.slots[at&uint64(len(x.slots)-1)] = slot
+}
+
+// find yields the places of k in the list, in no particular order.
+func (x *keyIndex) find(k Key, list []Key) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if len(x.slots) == 0 {
+			return
+		}
+		hash := x.hash(k)
+		for at := hash; ; at++ {
+			slot := x.slots[at&uint64(len(x.slots)-1)]
+			if slot == 0 {
+				return
+			}
+			i := int(uint32(slot)) - 1
+			if slot>>32 == hash && i < len(list) && list[i] == k && !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // keyTable holds keys in memory, in both directions.
@@ -42,7 +106,7 @@ type keyTable struct {
 // returns ErrCorrupt if a key occurs twice.
 func newDict(keys []Key) (*dict, error) {
 	t := &keyTable{KeyList: block.ListOf(keys)}
-	d := &dict{n: len(keys), ids: make(map[Key]ID)}
+	d := &dict{n: len(keys)}
 	d.memory.Store(t)
 	ordered := true
 	for i := 1; i < len(keys) && ordered; i++ {
@@ -78,7 +142,10 @@ func (t *keyTable) id(k Key) (ID, bool) {
 	n := t.Len()
 	if i, isInt := k.Int(); isInt && n > 1 {
 		first, _ := t.At(t.byKey(0)).Int()
-		last, _ := t.At(t.byKey(n - 1)).Int()
+		last, isLast := t.At(t.byKey(n - 1)).Int()
+		if i < first || isLast && i > last {
+			return 0, false
+		}
 		at := (float64(i) - float64(first)) / (float64(last) - float64(first)) * float64(n-1)
 		if at >= 0 && at < float64(n) {
 			if id := t.byKey(min(int(at+0.5), n-1)); t.At(id) == k {
@@ -99,7 +166,8 @@ func (t *keyTable) bytes() int64 {
 	return t.Bytes() + 4*int64(len(t.order))
 }
 
-// addedKey is the approximate memory that a key takes until it is in a base, in bytes.
+// addedKey is the approximate memory that a key takes until it is in a base, in bytes, with spare
+// room in the list and the index.
 const addedKey = 100
 
 // len returns the number of keys.
@@ -121,18 +189,22 @@ func (d *dict) id(k Key) (id ID, ok bool) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	id, ok = d.ids[k]
+	for i := range d.index.find(k, d.added) {
+		if at := ID(d.n + i); !ok || at < id {
+			id, ok = at, true
+		}
+	}
 	return id, ok
 }
 
-// later returns the ids that k may have beside the one that id returns, ascending.
+// later returns the ids of k that are not in the base.
 func (d *dict) later(k Key) (all []ID) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	if id, ok := d.ids[k]; ok {
-		all = append(all, id)
+	for i := range d.index.find(k, d.added) {
+		all = append(all, ID(d.n+i))
 	}
-	return append(all, d.again[k]...)
+	return all
 }
 
 // key returns the key of id, which must be below len.
@@ -154,15 +226,7 @@ func (d *dict) add(keys []Key) {
 	defer d.mu.Unlock()
 	d.added = withRoom(d.added, len(keys))
 	for _, k := range keys {
-		id := ID(d.n + len(d.added))
-		if _, has := d.ids[k]; !has {
-			d.ids[k] = id
-		} else {
-			if d.again == nil {
-				d.again = map[Key][]ID{}
-			}
-			d.again[k] = append(d.again[k], id)
-		}
+		d.index.add(k, len(d.added))
 		d.added = append(d.added, k)
 	}
 }

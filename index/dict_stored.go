@@ -44,7 +44,7 @@ func pagedKeys(dir *block.KeyDirectory, cache *blockCache) *storedKeys {
 }
 
 // dict returns a dictionary of the stored keys.
-func (s *storedKeys) dict() *dict { return &dict{n: int(s.Keys), stored: s, ids: make(map[Key]ID)} }
+func (s *storedKeys) dict() *dict { return &dict{n: int(s.Keys), stored: s} }
 
 // key returns the key of id.
 func (s *storedKeys) key(id ID) Key {

@@ -147,9 +147,9 @@
 // for each block of strings; blocks are 4 KB. The cache holds blocks as they are stored, and a
 // look-up decodes up to 64 keys of a block. If ids are not in key order, as after commits that
 // added nodes, the dictionary is stored twice, by id and by key, and the directory takes 12 bytes
-// more for each block by id. Keys added since the base are in a map, 100 bytes each. Ids are never
-// reused. A key keeps its id while its node is deleted, and gets the same id when the node is
-// re-created, so one growing dictionary serves the readers of all versions.
+// more for each block by id. Keys added since the base are in a list with a hash table, up to 100
+// bytes each. Ids are never reused. A key keeps its id while its node is deleted, and gets the same
+// id when the node is re-created, so one growing dictionary serves the readers of all versions.
 //
 // An erased node loses its key for ever. Its id stays, because decisions, observations and models
 // name nodes by id, and has a key that says nothing but the id: a zero byte and the id in decimal.

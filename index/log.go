@@ -240,7 +240,8 @@ func weightTag(w float32) byte {
 }
 
 func (r *record) encode() []byte {
-	b := binary.AppendUvarint(nil, r.prev)
+	b := make([]byte, 0, 32+16*(len(r.keys)+len(r.edges)))
+	b = binary.AppendUvarint(b, r.prev)
 	b = binary.AppendUvarint(b, uint64(r.first))
 	b = binary.AppendUvarint(b, uint64(len(r.keys)))
 	last := int64(0)

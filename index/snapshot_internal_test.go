@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 		"is deleted":    func(s *Snapshot) { s.nodes.set(new(pages.Owner), 2, node{deleted: true}) },
 		"counters say":  func(s *Snapshot) { s.Meta.Edges++ },
 		"8 keys for 12": func(s *Snapshot) { s.dict, _ = newDict(s.dict.keys()[:8]) },
-		"dictionary":    func(s *Snapshot) { s.dict.ids[Int(4)] = 0 },
+		"dictionary":    func(s *Snapshot) { s.dict.index = keyIndex{} },
 		"features":      func(s *Snapshot) { s.Meta.Labels[1].Features++ },
 	} {
 		for _, directed := range []bool{true, false} {
