@@ -250,8 +250,9 @@ type row struct {
 	edges  *block.Entries // nil if they are Entries, all of relation 0
 	degree float64
 	// hidden, if not nil, lists nodes, ascending: the row is the row of the base without them, and
-	// Entries is empty. No edge of the base has a relation other than 0.
-	hidden []ID
+	// Entries is empty. No edge of the base has a relation other than 0. It is a pointer because few
+	// rows have it and there are many rows.
+	hidden *[]ID
 	// late, if not nil, has the row, which is made when it is first read.
 	late *lateRow
 }
@@ -265,7 +266,7 @@ type lateRow struct {
 
 // rowBytes is the memory of a changed row besides its entries, in bytes, if no row of a close id
 // has changed: the row, and two spans of the pages.
-const rowBytes = 380
+const rowBytes = 350
 
 func (r *row) bytes() int64 {
 	n := rowBytes + r.Bytes()
@@ -317,7 +318,7 @@ func (a *adjacency) joined(u ID) block.Entries {
 	case r == nil:
 		return a.base.row(u)
 	case r.hidden != nil:
-		return withoutNodes(r.hidden, a.base.row(u))
+		return withoutNodes(*r.hidden, a.base.row(u))
 	}
 	return r.Entries
 }
@@ -494,7 +495,7 @@ func (a *adjacency) len(u ID) int {
 	case r == nil:
 		return a.base.len(u)
 	case r.hidden != nil:
-		return a.base.len(u) - len(r.hidden)
+		return a.base.len(u) - len(*r.hidden)
 	}
 	return len(r.To)
 }
@@ -511,8 +512,8 @@ func (a *adjacency) head(u ID, n int, buffer []ID) []ID {
 	case r == nil:
 		return a.base.head(u, n, buffer)
 	case r.hidden != nil:
-		to := a.base.head(u, n+min(len(r.hidden), math.MaxInt-n), buffer)
-		hidden := r.hidden
+		hidden := *r.hidden
+		to := a.base.head(u, n+min(len(hidden), math.MaxInt-n), buffer)
 		if last := len(to) - 1; last >= 0 {
 			end, _ := slices.BinarySearch(hidden, to[last]+1)
 			hidden = hidden[:end]

@@ -88,10 +88,10 @@ func (g *Graph) Hide(ctx context.Context, edges []Edge) (*Graph, error) {
 	}
 	for at, nodes := range hidden {
 		if r := at.in.rows.At(at.node); r != nil {
-			nodes = append(nodes, r.hidden...)
+			nodes = append(nodes, *r.hidden...)
 		}
 		slices.Sort(nodes)
-		r := &row{by: e.by, hidden: nodes}
+		r := &row{by: e.by, hidden: &nodes}
 		at.in.rows.Set(e.by, at.node, r)
 		r.degree = at.in.sum(at.node)
 	}
