@@ -33,7 +33,7 @@ import (
 // copy-on-write file systems.
 //
 // If the disk is nearly full, writes are refused with ErrFull before anything changes. A write
-// needs 1 MB and its own bytes. When the log of the last writes is full, at 5 to 64 MB depending on
+// needs 1 MB and its own bytes. When the log of the last writes is full, at 5 to 32 MB depending on
 // Options.Memory, and for a load, there must also be eight times that or twice the size of the
 // database, whichever is less: a smaller Memory needs less. Views continue, and writes succeed
 // again when there is space. Opening and closing a database need no space, even on a full disk:

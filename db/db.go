@@ -272,7 +272,7 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error { return db.run
 // unless Options.NoSync is set, and every later View sees them.
 //
 // The records of one Update may take a 200th of Options.Memory: 0.8 MB at the minimum of 64 MB, which
-// is about 100,000 edges between integer keys, and 5 MB at 1 GB. Beyond that Update returns
+// is about 100,000 edges between integer keys, and 5 MB from 1 GB on. Beyond that Update returns
 // ErrTooLarge, and nothing changes. [DB.BulkWriter] splits what a program writes into commits that
 // fit, and [DB.Load] reads lists of any size.
 //

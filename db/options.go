@@ -43,11 +43,11 @@ type Options struct {
 	// from the store when they are needed. ErrTooLarge is returned if what must be in memory takes
 	// more: the changes since the last compaction and, with InMemory, the whole graph; and for a
 	// ranking of more candidates than fit into a quarter, and an evaluation that hides a list of
-	// more edges than fit. A transaction may take a 200th of Memory, but 0.8 MB at 64 MB, and 1.2
-	// MB at 120 to 256 MB.
+	// more edges than fit. A transaction may take a 200th of Memory, but 0.8 MB at 64 MB, 1.2 MB
+	// at 120 to 256 MB, and 5 MB at most.
 	//
 	// A transaction that stays open while much is written, such as an export to a slow client,
-	// keeps a buffer of the store of 5 MB at the minimum of Memory and 64 MB at most, and on the
+	// keeps a buffer of the store of 5 MB at the minimum of Memory and 32 MB at most, and on the
 	// disk as much as the database took at that time. Transactions that began at about the same
 	// time share both. The end of the transaction frees them.
 	//

@@ -226,7 +226,7 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 // a read 32, 32 and 22 us; without compression 4.3, 3.0 and 3.7 bytes, and 9, 10 and 13 us. Blocks
 // of 8 KB are 2 to 9 % smaller and a read takes up to 60 % longer.
 func badgerOptions(path string, o Options) badger.Options {
-	memtable := min(max(o.Memory*5/32, min(8<<20, o.Memory*5/12)), 64<<20)
+	memtable := min(max(o.Memory*5/32, min(8<<20, o.Memory*5/12)), 32<<20)
 	memtables, table := 3, int64(2<<20)
 	if o.Memory < 51<<20 {
 		memtables, table = 1, 1<<20
