@@ -34,34 +34,64 @@ func (s *Store) sync() error {
 	return nil
 }
 
-// syncFiles syncs the logs, and the directory if it has changed. A log that disappears meanwhile
-// has become a table.
+// synced is what the last look at all files of a store found and made durable.
+type synced struct {
+	names  []string // names of the directory entries
+	log    *os.File // that Badger writes to; nil if it may have begun another one
+	tables int64    // Store.tables
+}
+
+// syncFiles syncs the log that Badger writes to. If Badger may have begun another one since the last
+// look at all files, or if tables have been made or merged, it looks at all files again.
 func (s *Store) syncFiles() error {
+	now := synced{log: s.badger.Load().space.present(), tables: s.tables.Load()}
+	if now.log != nil && now.log == s.synced.log && now.tables == s.synced.tables {
+		if err := syncData(now.log); !errors.Is(err, os.ErrClosed) { // Badger has begun another log just now
+			return err
+		}
+		now.log = nil
+	}
+	return s.syncAllFiles(now)
+}
+
+// syncAllFiles syncs the logs, and the directory if it has changed. A log that disappears meanwhile
+// has become a table.
+func (s *Store) syncAllFiles(now synced) error {
 	names, err := fileNames(s.Dir())
 	if err != nil {
 		return err
 	}
-	changed, newest := !slices.Equal(names, s.names), newestLog(s.Dir(), names)
+	changed, newest := !slices.Equal(names, s.synced.names), newestLog(s.Dir(), names)
 	for _, name := range withSuffix(names, logSuffix) {
 		if name > newest && newest != "" {
 			continue // Badger has not begun it
 		}
-		switch err := syncData(filepath.Join(s.Dir(), name)); {
+		switch err := syncNamed(filepath.Join(s.Dir(), name)); {
 		case errors.Is(err, fs.ErrNotExist):
 			changed = true
 		case err != nil:
 			return err
 		}
 	}
-	if !changed {
-		return nil
+	now.names = s.synced.names
+	if changed {
+		if err := syncDir(s.Dir()); err != nil {
+			return err
+		}
+		now.names = names
+		s.takeInventory()
 	}
-	if err := syncDir(s.Dir()); err != nil {
+	s.synced = now
+	return nil
+}
+
+// syncNamed makes the content of the file with this name durable.
+func syncNamed(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
 		return err
 	}
-	s.names = names
-	s.takeInventory()
-	return nil
+	return errors.Join(syncData(f), f.Close())
 }
 
 // fileNames returns the names in a directory, sorted.

@@ -134,6 +134,7 @@ func (f *flusher) flush(memtable reflect.Value) {
 	records(memtable).DecrRef()
 	f.lock.Unlock()
 	f.drop.Broadcast()
+	f.store.tables.Add(1)
 }
 
 func records(memtable reflect.Value) *skl.Skiplist {

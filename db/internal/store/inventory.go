@@ -227,7 +227,7 @@ func (s *Store) finishInventory(inv *inventory) error {
 	if s.syncs {
 		inv.Log = newestLog(dir, names)
 	}
-	if err := errors.Join(syncData(filepath.Join(dir, badger.ManifestFilename)), syncDir(dir)); err != nil {
+	if err := errors.Join(syncNamed(filepath.Join(dir, badger.ManifestFilename)), syncDir(dir)); err != nil {
 		return err
 	}
 	s.inventory = inv

@@ -115,6 +115,21 @@ func (s *logSpace) ends() bool {
 	return s.log.end >= s.opts.MemTableSize
 }
 
+// present returns the log that Badger writes to, or nil if Badger may have taken the next one, or if
+// the logs are not known.
+func (s *logSpace) present() *os.File {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const spare = 64 << 10 // much more than what a memtable takes besides the records
+	if s.log.end+spare >= s.opts.MemTableSize {
+		return nil
+	}
+	return s.log.file
+}
+
 // written releases a promise.
 func (s *logSpace) written(n int64) {
 	s.mu.Lock()

@@ -14,7 +14,7 @@ func TestLogSpace(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	s := testOpen(t, path)
-	seen := map[string]bool{}
+	seen, known := map[string]bool{}, 0
 	for ts := uint64(1); len(seen) < 4; ts++ {
 		r := s.NewRecords()
 		for i := range 1 + int(ts%7) {
@@ -37,6 +37,11 @@ func TestLogSpace(t *testing.T) {
 		log := logs(t, path)
 		name := newestLog(path, log)
 		seen[name] = true
+		if log := b.space.present(); log != nil {
+			if known++; filepath.Base(log.Name()) != name {
+				t.Fatalf("at %d: %s is taken for the log, which is %s", ts, log.Name(), name)
+			}
+		}
 		content, err := os.ReadFile(filepath.Join(path, name))
 		if err != nil {
 			t.Fatal(err)
@@ -49,6 +54,9 @@ func TestLogSpace(t *testing.T) {
 		if int64(end) > blocks {
 			t.Fatalf("at %d: %s has %d bytes and blocks for %d", ts, name, end, blocks)
 		}
+	}
+	if known == 0 {
+		t.Error("the log was never known")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

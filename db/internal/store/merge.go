@@ -171,6 +171,7 @@ func (m *merger) step(pick func(targets) (merge, bool)) (bool, error) {
 		return false, nil
 	}
 	next.limit = uint64(t.table[next.to])
+	defer m.store.tables.Add(1)
 	return true, m.merge(next)
 }
 

@@ -49,7 +49,7 @@ type Store struct {
 	onStep    func()              // may be nil
 
 	syncing   sync.Mutex // protects following fields while there are writes
-	names     []string   // names of the durable directory entries
+	synced    synced
 	inventory *inventory // the last one written
 
 	id     string // identity of the directory
@@ -68,6 +68,7 @@ type Store struct {
 	// Discard.
 	discarded atomic.Uint64
 	written   atomic.Int64 // bytes written since discarded was the newest timestamp
+	tables    atomic.Int64 // number of times that a table was made of a log, or that tables were merged
 	waiting   atomic.Int32 // number of goroutines that wait for space for tables
 
 	// reading is held by a read of the present tables, so that no version that it may see is

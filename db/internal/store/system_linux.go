@@ -23,19 +23,19 @@ func usedBytes(name string) int64 {
 	return s.Blocks * 512
 }
 
-// syncData makes the content of a file durable, including writes through a memory mapping. It runs
-// with every commit, and a file of package os takes five further system calls.
-func syncData(name string) error {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	for err == unix.EINTR {
-		fd, err = unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	}
+// syncData makes the content of a file durable, including writes through a memory mapping. It
+// returns os.ErrClosed if the file is closed.
+func syncData(f *os.File) error {
+	c, err := f.SyscallConn()
 	if err != nil {
-		return &os.PathError{Op: "open", Path: name, Err: err}
+		return err
 	}
-	defer unix.Close(fd)
-	if err := unix.Fdatasync(fd); err != nil {
-		return &os.PathError{Op: "fdatasync", Path: name, Err: err}
+	var failed error
+	if c.Control(func(fd uintptr) { failed = unix.Fdatasync(int(fd)) }) != nil {
+		return os.ErrClosed
+	}
+	if failed != nil {
+		return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: failed}
 	}
 	return nil
 }
