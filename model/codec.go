@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	version      = 7 // of documents; others are refused
+	version      = 8 // of documents; others are refused
 	magic        = "kith model"
 	vectorsMagic = "kith vectors"
 )

@@ -126,21 +126,26 @@ func (p *pages) load() *Vectors {
 // rows returns the page that has the rows of a node.
 func (p *pages) rows(u ID) *rows {
 	no := int(u) / pageNodes
-	if r := p.read[no].Load(); r != nil {
+	if r := p.known(no); r != nil {
 		return r
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if v := p.whole.Load(); v != nil {
-		return &v.spectrum.rows
-	}
-	if r := p.read[no].Load(); r != nil {
+	if r := p.known(no); r != nil {
 		return r
 	}
 	v := p.blank(no*pageNodes, min((no+1)*pageNodes, p.nodes))
 	p.fill(v, no)
 	p.read[no].Store(&v.spectrum.rows)
 	return &v.spectrum.rows
+}
+
+// known returns rows in memory with those of a page, or nil.
+func (p *pages) known(no int) *rows {
+	if v := p.whole.Load(); v != nil {
+		return &v.spectrum.rows
+	}
+	return p.read[no].Load()
 }
 
 // blank returns vectors like p.of with rows, all zeros, of the nodes from first up to but not including
