@@ -132,7 +132,7 @@ func ranked(ctx context.Context, p interface {
 }
 
 // Readers that read the vectors of a stored model at the same time have the answers of the model in
-// memory, also after its version is gone.
+// memory, also after a compaction, and after its version is gone.
 func TestVectorsOnDemand(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), trainedRing(t)
@@ -161,6 +161,13 @@ func TestVectorsOnDemand(t *testing.T) {
 	g = openTest(t, path)
 	if got := answers(g, g); !slices.Equal(got, want) {
 		t.Error("with vectors on demand the answers are different")
+	}
+	must(t, g.Close())
+
+	g = openTest(t, path)
+	must(t, g.Update(ctx, func(tx *Tx) error { return tx.Set("cursor", []byte("1")) }), g.Compact(ctx))
+	if got := answers(g, g); !slices.Equal(got, want) {
+		t.Error("with vectors on demand the answers are different after a compaction")
 	}
 	must(t, g.Close())
 
