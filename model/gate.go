@@ -92,10 +92,10 @@ func (o *forecastSnapshot) shares(dst []share, w World, pairs []Pair) (all []sha
 	c := clockOf(w)
 	isAlone = true
 	for first, run := range graph.BySource(pairs) {
-		of := o.gate.of(g, c, run[0].Source)
+		of, known := o.gate.of(g, c, run[0].Source), graph.Out(g, run[0].Source)
 		for i, p := range run {
 			all[first+i] = of
-			if of.Weight != alone && linked(g, p.Source, p.Target) {
+			if _, linked := slices.BinarySearch(known, p.Target); linked {
 				all[first+i] = share{Weight: alone}
 			}
 			isAlone = isAlone && all[first+i].Weight == alone
