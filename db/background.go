@@ -357,7 +357,8 @@ func (db *DB) naming(ctx context.Context) ([]uint64, error) {
 	})
 }
 
-// scrubSome scrubs the records of the first of the versions, about size bytes, and returns the others.
+// scrubSome scrubs the records of the first of the versions, about size bytes, and returns the
+// others.
 func (db *DB) scrubSome(ctx context.Context, versions []uint64, size int) (rest []uint64, err error) {
 	err = db.changeMeta(ctx, func(s *snapshot, r index.Reader, w index.Writer) (next *index.Snapshot, err error) {
 		next, rest, err = s.Scrub(r, w, versions, size, record.StripOutcome)

@@ -68,8 +68,8 @@ const (
 )
 
 // Keys returns exactly the given nodes. They are ranked whether or not they are linked to the
-// source. A repeated node counts once. A node that the graph does not have is ignored, and counted in
-// Prediction.Missing.
+// source. A repeated node counts once. A node that the graph does not have is ignored, and counted
+// in Prediction.Missing.
 func Keys(keys ...any) Candidates { return Candidates{kind: byKeys, keys: keys} }
 
 // Neighbors returns the nodes within n steps of the source that the source is not linked to. In a
@@ -132,8 +132,8 @@ func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
 // Likely returns the n nodes that are most likely by the evidence for links of a relation: rules
 // that a training has learned or the built-in model mines, nodes like the source, PageRank over all
-// relations, and the frequent targets of the relation. Without a relation, and for a model that knows
-// no rules, it is [PPR]. Nodes that the source is linked to are left out.
+// relations, and the frequent targets of the relation. Without a relation, and for a model that
+// knows no rules, it is [PPR]. Nodes that the source is linked to are left out.
 func Likely(n int) Candidates { return Candidates{kind: byEvidence, n: n} }
 
 // Near returns the n nodes whose feature vectors have the largest cosine with a vector, without the

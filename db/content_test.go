@@ -12,9 +12,9 @@ import (
 	"kith/db/dbtest"
 )
 
-// library is a graph of readers, who keep papers, and of papers with tags that come from their topics.
-// A fifth of the papers, those with numbers divisible by 5, has no edges at all. Of the links of the
-// rest, a quarter is hidden.
+// library is a graph of readers, who keep papers, and of papers with tags that come from their
+// topics. A fifth of the papers, those with numbers divisible by 5, has no edges at all. Of the
+// links of the rest, a quarter is hidden.
 type library struct {
 	readers, papers int
 	kept            map[[2]int]bool // links of readers and papers
@@ -91,9 +91,9 @@ func (l *library) hits(t *testing.T, g *db.DB, model string, among db.Candidates
 	return float64(hits) / float64(all), expected / float64(all)
 }
 
-// The default learns from tags whom papers without edges will be linked to: among all papers it finds
-// at least twice as many of the hidden links as popularity does, and among the papers without edges far
-// more than chance. They are among the default candidates, too.
+// The default learns from tags whom papers without edges will be linked to: among all papers it
+// finds at least twice as many of the hidden links as popularity does, and among the papers without
+// edges far more than chance. They are among the default candidates, too.
 func TestContentOfNewNodes(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -120,8 +120,8 @@ func TestContentOfNewNodes(t *testing.T) {
 	}
 }
 
-// blog is a graph of people who like posts about go or about tea. 'new' is a post about go that nobody
-// likes yet.
+// blog is a graph of people who like posts about go or about tea. 'new' is a post about go that
+// nobody likes yet.
 func blog(t *testing.T, g *db.DB) {
 	t.Helper()
 	update(t, g, func(tx *db.Tx) error {
@@ -142,7 +142,8 @@ func blog(t *testing.T, g *db.DB) {
 	})
 }
 
-// standing returns the place of a post among the default candidates of a person; 0 means that it is none.
+// standing returns the place of a post among the default candidates of a person; 0 means that it is
+// none.
 func standing(t *testing.T, tx *db.Tx, who, post string) int {
 	t.Helper()
 	p, err := tx.Predict(context.Background(), db.PredictOptions{For: who, Top: -1})
@@ -150,8 +151,8 @@ func standing(t *testing.T, tx *db.Tx, who, post string) int {
 	return 1 + slices.IndexFunc(p.Links, func(l db.Link) bool { return l.Target == db.Str(post) })
 }
 
-// A post with tags and without edges is recommended at once, to those who like such posts, also before
-// any training, and follows a change of its tags in the same transaction.
+// A post with tags and without edges is recommended at once, to those who like such posts, also
+// before any training, and follows a change of its tags in the same transaction.
 func TestContentAtOnce(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -196,8 +197,8 @@ func TestContentInWhy(t *testing.T) {
 	}))
 }
 
-// Words are functions of the graph: not of how it was written, of commits and bases, and of what was
-// asked before.
+// Words are functions of the graph: not of how it was written, of commits and bases, and of what
+// was asked before.
 func TestContentOfHistories(t *testing.T) {
 	t.Parallel()
 	const nodes = 9000 // more than a sample has

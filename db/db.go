@@ -59,8 +59,8 @@ type snapshot struct {
 	ts     uint64                // the store's timestamp of this version
 }
 
-// Err returns the first error of reading the graph or the models on demand. Answers since then may lack
-// what could not be read.
+// Err returns the first error of reading the graph or the models on demand. Answers since then may
+// lack what could not be read.
 func (s *snapshot) Err() error {
 	if err := s.Snapshot.Err(); err != nil {
 		return err
@@ -271,10 +271,10 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error { return db.run
 // returns an error or panics, nothing changes. When Update returns nil, the changes are on the disk
 // unless Options.NoSync is set, and every later View sees them.
 //
-// The records of one Update may take a 200th of Options.Memory: 0.8 MB at the minimum of 64 MB, which
-// is about 100,000 edges between integer keys, and 5 MB from 1 GB on. Beyond that Update returns
-// ErrTooLarge, and nothing changes. [DB.BulkWriter] splits what a program writes into commits that
-// fit, and [DB.Load] reads lists of any size.
+// The records of one Update may take a 200th of Options.Memory: 0.8 MB at the minimum of 64 MB,
+// which is about 100,000 edges between integer keys, and 5 MB from 1 GB on. Beyond that Update
+// returns ErrTooLarge, and nothing changes. [DB.BulkWriter] splits what a program writes into
+// commits that fit, and [DB.Load] reads lists of any size.
 //
 // Only one such function runs at a time, and waiting for the writer lock ends with ctx. So f must
 // not call Update, or another method of the DB that writes, such as Load or Observe: that call

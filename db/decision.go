@@ -182,9 +182,9 @@ type Funnel struct {
 	Reward       float64   `json:"reward"`         // sum of the rewards
 }
 
-// Funnels counts the decisions that have not expired, by day and by version of a model, the latest day
-// first. days is the number of days, up to the day of the latest decision. A decision belongs to the
-// day on which it was made, also if its reward came later. In an Update the decisions of the
+// Funnels counts the decisions that have not expired, by day and by version of a model, the latest
+// day first. days is the number of days, up to the day of the latest decision. A decision belongs
+// to the day on which it was made, also if its reward came later. In an Update the decisions of the
 // transaction do not count.
 func (tx *Tx) Funnels(ctx context.Context, days int) ([]Funnel, error) {
 	if days < 1 {
@@ -454,8 +454,8 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *record.Decision)
 	return nil
 }
 
-// Examined says which places of a slate were seen and left: what a click model tells from the places
-// that have a reward. They get the reward 0, unless they have one.
+// Examined says which places of a slate were seen and left: what a click model tells from the
+// places that have a reward. They get the reward 0, unless they have one.
 type Examined string
 
 // The click models.
@@ -490,8 +490,8 @@ func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
 	return tx.reward(d, map[int]float64{1: reward}, ExaminedGiven)
 }
 
-// RewardPlaces reports the rewards of places of a decision; the first place is 1. Repeating the same
-// reward changes nothing. Places may be rewarded one after the other.
+// RewardPlaces reports the rewards of places of a decision; the first place is 1. Repeating the
+// same reward changes nothing. Places may be rewarded one after the other.
 //
 // When the transaction commits, the model that scored the decision learns the outcomes, each as
 // from an observation of the link Among all that was offered, with the graph as it was when the
@@ -499,10 +499,10 @@ func (tx *Tx) Reward(ctx context.Context, id uint64, reward float64) error {
 // since does not learn, nor does a later model of the same name. A place without a reward teaches
 // nothing; in the reward of a slate it counts 0.
 //
-// RewardPlaces returns ErrNoDecision for a decision that was never made, ErrExpired for one that has
-// expired, ErrRewarded for a place that has a different reward, and ErrInput for a place that the
-// decision does not have, a reward that is not finite in 32 bits, and an unknown click model. After
-// an error no place is changed.
+// RewardPlaces returns ErrNoDecision for a decision that was never made, ErrExpired for one that
+// has expired, ErrRewarded for a place that has a different reward, and ErrInput for a place that
+// the decision does not have, a reward that is not finite in 32 bits, and an unknown click model.
+// After an error no place is changed.
 func (tx *Tx) RewardPlaces(ctx context.Context, id uint64, rewards map[int]float64, examined Examined) error {
 	d, err := tx.rewardable(ctx, id)
 	if err != nil {

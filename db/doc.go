@@ -126,7 +126,7 @@
 //
 // One process writes a database and answers from it; more machines have copies ([DB.Changes],
 // [DB.Apply]). The graph is in memory if Options.Memory allows, at about 9 bytes an edge; otherwise
-// its rows are read from the disk on demand. The vectors of nodes of a model that was opened are read
-// on demand, too, and then stay in memory. A graph of 2^31 undirected or 2^32 directed edges
+// its rows are read from the disk on demand. The vectors of nodes of a model that was opened are
+// read on demand, too, and then stay in memory. A graph of 2^31 undirected or 2^32 directed edges
 // stays on the disk, and 2^32 - 1 nodes, deleted ones included, are the end.
 package db

@@ -51,16 +51,16 @@ func Weight(w float32) EdgeOption { return func(s *edgeSpec) { s.weight = w } }
 // At gives an edge a time in the years 0 to 9999.
 func At(t time.Time) EdgeOption { return func(s *edgeSpec) { s.time = t } }
 
-// Via names the relation of an edge, or the relations whose edges are meant. Without it, an edge has
-// the relation without a name, and all edges are meant.
+// Via names the relation of an edge, or the relations whose edges are meant. Without it, an edge
+// has the relation without a name, and all edges are meant.
 func Via(relations ...string) EdgeOption {
 	return func(s *edgeSpec) { s.via = append(make([]string, 0, len(relations)), relations...) }
 }
 
-// AddEdge adds an edge between src and dst; in a directed relation, from src to dst. Without options
-// the edge has weight 1, no time, and the relation without a name. AddEdge adds missing nodes, and a
-// missing relation, which gets the direction of the database. It returns ErrExists if there is such
-// an edge, and ErrInput for a key, a weight, a time or a relation that is not valid.
+// AddEdge adds an edge between src and dst; in a directed relation, from src to dst. Without
+// options the edge has weight 1, no time, and the relation without a name. AddEdge adds missing
+// nodes, and a missing relation, which gets the direction of the database. It returns ErrExists if
+// there is such an edge, and ErrInput for a key, a weight, a time or a relation that is not valid.
 func (tx *Tx) AddEdge(src, dst any, opts ...EdgeOption) error {
 	return tx.writeEdge(src, dst, opts, true)
 }
@@ -308,9 +308,9 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 }
 
 // Neighbors yields the edges of a node, of the relations of [Via] or of all, with the node as Src.
-// Of a directed relation these are the outgoing edges. It yields a single ErrNotFound if there is no
-// such node or relation. The transaction may write during the iteration, which goes over the edges
-// as they were at the start.
+// Of a directed relation these are the outgoing edges. It yields a single ErrNotFound if there is
+// no such node or relation. The transaction may write during the iteration, which goes over the
+// edges as they were at the start.
 func (tx *Tx) Neighbors(key any, opts ...EdgeOption) iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		u, err := tx.id(key)
@@ -363,9 +363,9 @@ type Relation struct {
 	// candidates of the source, as after a block.
 	Exclude bool `json:"exclude"`
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of its edges; ""
-	// means any. A node without a label gets the label with its first edge. A node with another label
-	// can have no edge of the relation, and a node keeps its label while it has one; Check verifies that.
-	// The ends of an undirected edge may be given in either order.
+	// means any. A node without a label gets the label with its first edge. A node with another
+	// label can have no edge of the relation, and a node keeps its label while it has one; Check
+	// verifies that. The ends of an undirected edge may be given in either order.
 	SourceLabel string `json:"source_label,omitzero"`
 	TargetLabel string `json:"target_label,omitzero"`
 	Edges       int64  `json:"edges"`
@@ -424,8 +424,8 @@ func (tx *Tx) Via(p Part, f func(*Tx) error) error {
 	return f(part)
 }
 
-// weighted returns a transaction that sees the edges of all relations, with their weights multiplied
-// by relation; tx if there are no weights.
+// weighted returns a transaction that sees the edges of all relations, with their weights
+// multiplied by relation; tx if there are no weights.
 func (tx *Tx) weighted(weights map[string]float64) (*Tx, error) {
 	if len(weights) == 0 {
 		return tx, nil
@@ -491,8 +491,8 @@ func (tx *Tx) part(via index.Via) *Tx {
 	return part
 }
 
-// Relations returns the relations, in the order in which they were made. The relation without a name
-// comes first.
+// Relations returns the relations, in the order in which they were made. The relation without a
+// name comes first.
 func (tx *Tx) Relations() ([]Relation, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -507,8 +507,8 @@ func (tx *Tx) Relations() ([]Relation, error) {
 	return all, nil
 }
 
-// AddRelation makes a relation without edges; Edges and Loops do not matter. It returns ErrExists if
-// there is such a relation, ErrInput for a name that is not valid, and ErrTooLarge beyond 65,535
+// AddRelation makes a relation without edges; Edges and Loops do not matter. It returns ErrExists
+// if there is such a relation, ErrInput for a name that is not valid, and ErrTooLarge beyond 65,535
 // relations. Each commit stores the names of all relations, so a database with thousands of them
 // commits more slowly, and needs a larger Options.Memory.
 func (tx *Tx) AddRelation(r Relation) error {

@@ -18,8 +18,9 @@ import (
 	"kith/model"
 )
 
-// putPerson writes a node with everything that the database can keep of one: edges, a label, features,
-// properties, outcomes with ids, and decisions. The texts that name the person begin with its key.
+// putPerson writes a node with everything that the database can keep of one: edges, a label,
+// features, properties, outcomes with ids, and decisions. The texts that name the person begin with
+// its key.
 func putPerson(t testing.TB, g *db.DB, key string) {
 	t.Helper()
 	ctx := context.Background()
@@ -202,8 +203,8 @@ func wantNoTrace(t testing.TB, g *db.DB, text string) {
 	})
 }
 
-// A transaction that erases sees no node; a view that began before sees it. What fails is undone. The
-// same key makes a node without a memory, as often as it is erased.
+// A transaction that erases sees no node; a view that began before sees it. What fails is undone.
+// The same key makes a node without a memory, as often as it is erased.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	ctx, undone := context.Background(), errors.New("undone")
@@ -302,8 +303,8 @@ func TestEraseBesideAView(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A compaction that is interrupted anywhere is sound, says that the erased node is pending as long as
-// a file names it, and is finished by the next one.
+// A compaction that is interrupted anywhere is sound, says that the erased node is pending as long
+// as a file names it, and is finished by the next one.
 func TestEraseInterrupted(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -384,8 +385,8 @@ func TestEraseDuringTraining(t *testing.T) {
 	wantErased(t, "after the trainings", g, 1)
 }
 
-// An erase travels to followers: to one that has seen the node, and to one that comes later, when the
-// changes were scrubbed. Neither has the key after its own compaction.
+// An erase travels to followers: to one that has seen the node, and to one that comes later, when
+// the changes were scrubbed. Neither has the key after its own compaction.
 func TestEraseInFollowers(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

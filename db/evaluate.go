@@ -26,8 +26,8 @@ type EvaluateOptions struct {
 	// Src and Dst matter.
 	Links []Edge
 
-	// Relation and Inverse say which links are meant, as for PredictOptions. Only edges of the relation
-	// are hidden, and models learn from what is left of them.
+	// Relation and Inverse say which links are meant, as for PredictOptions. Only edges of the
+	// relation are hidden, and models learn from what is left of them.
 	Relation string
 	Inverse  bool
 

@@ -16,9 +16,9 @@ type click struct {
 	post   string
 }
 
-// A consumer of a queue keeps its position in the same commit as what it has learned, so that a crash
-// loses no message and counts none twice. The id of an outcome is for messages that the queue itself
-// has twice.
+// A consumer of a queue keeps its position in the same commit as what it has learned, so that a
+// crash loses no message and counts none twice. The id of an outcome is for messages that the queue
+// itself has twice.
 func ExampleTx_Set() {
 	ctx := context.Background()
 	queue := []click{{"c1", "ann", "bread"}, {"c2", "bob", "cake"}, {"c2", "bob", "cake"}, {"c3", "bob", "bread"}}

@@ -11,10 +11,10 @@ import (
 	"kith/db"
 )
 
-// A social app: people follow each other, like posts and block people, posts have a language and tags.
-// A feed shows a slate of posts that are not hidden, in the language of the reader, and that were not
-// shown in the last week. It learns from the likes, which come from a queue, each once. A person who
-// leaves is erased, and the files forget the person with the next compaction.
+// A social app: people follow each other, like posts and block people, posts have a language and
+// tags. A feed shows a slate of posts that are not hidden, in the language of the reader, and that
+// were not shown in the last week. It learns from the likes, which come from a queue, each once. A
+// person who leaves is erased, and the files forget the person with the next compaction.
 func Example_social() {
 	ctx := context.Background()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -146,8 +146,8 @@ type like struct {
 	place int
 }
 
-// learn makes the likes that it has not read yet edges, and teaches them. Its position in the queue is
-// in the same commit. Posts above a liked one were seen, and not liked.
+// learn makes the likes that it has not read yet edges, and teaches them. Its position in the queue
+// is in the same commit. Posts above a liked one were seen, and not liked.
 func learn(ctx context.Context, tx *db.Tx, queue []like) error {
 	position, err := tx.Get("likes")
 	if err != nil {

@@ -263,8 +263,8 @@ func ExampleModel_Export() {
 	// Output: of the nodes it remembers 1 are here
 }
 
-// Are the predictions better than a heuristic? A fifth of the edges is hidden, and both are asked for
-// them.
+// Are the predictions better than a heuristic? A fifth of the edges is hidden, and both are asked
+// for them.
 func ExampleDB_Evaluate() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})

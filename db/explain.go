@@ -367,8 +367,8 @@ func (r Reason) Edges(path []Key) string {
 // Rules returns the rules by which a model predicts links of a relation, the most confident first;
 // none if it has learned no relations. The built-in model mines them when it is first asked for a
 // relation. Inverse asks for the rules that lead from the targets to the sources. Model and version
-// are those of [PredictOptions]. It returns ErrNotFound for a missing relation, and ErrNoModel for a
-// missing model or version.
+// are those of [PredictOptions]. It returns ErrNotFound for a missing relation, and ErrNoModel for
+// a missing model or version.
 func (tx *Tx) Rules(relation string, inverse bool, name string, version int) ([]Rule, error) {
 	if tx.ended {
 		return nil, ErrClosed

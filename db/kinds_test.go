@@ -98,8 +98,8 @@ func (c *circle) write(tx *db.Tx) (err error) {
 	return err
 }
 
-// mrr returns the mean reciprocal rank of the likes that are left out, among all posts that a person
-// neither likes nor hides.
+// mrr returns the mean reciprocal rank of the likes that are left out, among all posts that a
+// person neither likes nor hides.
 func (c *circle) mrr(t *testing.T, g *db.DB, model string) float64 {
 	t.Helper()
 	sum, n := 0.0, 0
@@ -139,8 +139,8 @@ func (c *circle) mrr(t *testing.T, g *db.DB, model string) float64 {
 	return sum / float64(n)
 }
 
-// A default that reads several kinds of feedback finds the rules between them and no rules of noise,
-// and predicts likes better than the likes alone do.
+// A default that reads several kinds of feedback finds the rules between them and no rules of
+// noise, and predicts likes better than the likes alone do.
 func TestKinds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it trains twice")

@@ -249,10 +249,10 @@ func (tx *Tx) edgeColumns(ctx context.Context) (has edgeColumns, err error) {
 	return has, nil
 }
 
-// WriteNodes writes the key of every node, its label if it has one, and the values of its properties
-// so that [DB.LoadNodes] reads them back with the format in the report. The name of a column of a
-// text has the type of the property, as in price:float; in lines of JSON a value shows it. WriteNodes returns ErrInput as WriteEdges
-// does, and for properties between blanks.
+// WriteNodes writes the key of every node, its label if it has one, and the values of its
+// properties so that [DB.LoadNodes] reads them back with the format in the report. The name of a
+// column of a text has the type of the property, as in price:float; in lines of JSON a value shows
+// it. WriteNodes returns ErrInput as WriteEdges does, and for properties between blanks.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	if tx.ended {
 		return ListReport{}, ErrClosed

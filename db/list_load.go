@@ -556,14 +556,14 @@ func (r *LoadReport) skip(err error, most int, malformed func(error)) error {
 
 // BulkWriter writes many nodes and edges from a program, in as many commits as they take. It keeps
 // up to 1 MB of them in memory, commits when it has so many, and splits a commit that is too large
-// for one [DB.Update]. Commits are in the order of the calls, and each is atomic; other writers come
-// between them. What it writes replaces what exists, so a program that was killed may write all of it
-// again.
+// for one [DB.Update]. Commits are in the order of the calls, and each is atomic; other writers
+// come between them. What it writes replaces what exists, so a program that was killed may write
+// all of it again.
 //
 // The first error ends the writer: all calls return it from then on, and what was not committed is
-// lost. A BulkWriter holds no transaction and need not be closed: without a Flush, what is in memory
-// is dropped. It is safe for concurrent use; while one goroutine commits, others wait. For lists in
-// files, [DB.Load] is faster, and all or nothing.
+// lost. A BulkWriter holds no transaction and need not be closed: without a Flush, what is in
+// memory is dropped. It is safe for concurrent use; while one goroutine commits, others wait. For
+// lists in files, [DB.Load] is faster, and all or nothing.
 type BulkWriter struct {
 	db  *DB
 	ctx context.Context

@@ -109,8 +109,9 @@ func (b *nodeBatch) full() bool {
 	return len(b.lines) == nodesPerCommit || b.size >= numbersPerCommit
 }
 
-// batches yields the lines of the list, while the next ones are read in another goroutine, which has
-// ended when the iteration ends. The last batch may be empty. A batch is valid until the next one.
+// batches yields the lines of the list, while the next ones are read in another goroutine, which
+// has ended when the iteration ends. The last batch may be empty. A batch is valid until the next
+// one.
 func (l *nodeLoad) batches(yield func(*nodeBatch) bool) {
 	read, free := make(chan *nodeBatch), make(chan *nodeBatch, 2)
 	free <- new(nodeBatch)
@@ -128,8 +129,8 @@ func (l *nodeLoad) batches(yield func(*nodeBatch) bool) {
 	}
 }
 
-// read reads the lines into free batches, and sends these. It ends when free is closed, and with the
-// malformed line that ends the load.
+// read reads the lines into free batches, and sends these. It ends when free is closed, and with
+// the malformed line that ends the load.
 func (l *nodeLoad) read(to chan<- *nodeBatch, free <-chan *nodeBatch) {
 	defer close(to)
 	b, malformed := <-free, 0

@@ -220,9 +220,9 @@ func TestLoadOfManyRuns(t *testing.T) {
 	})
 }
 
-// A long list has the result that a map has, also if its nodes and values do not fit into memory, over
-// nodes with other values. In a database that keeps changes, the load forgets the changes before it,
-// and the changes after it are kept.
+// A long list has the result that a map has, also if its nodes and values do not fit into memory,
+// over nodes with other values. In a database that keeps changes, the load forgets the changes
+// before it, and the changes after it are kept.
 func TestLoadNodesIsAMap(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

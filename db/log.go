@@ -26,8 +26,8 @@ type EvaluateLogOptions struct {
 	Progress             func(done, total int)
 }
 
-// LogEvaluation is the estimated mean reward of a policy that always shows a model's best candidates,
-// the best at the first place. The reward of a decision is the sum over its places.
+// LogEvaluation is the estimated mean reward of a policy that always shows a model's best
+// candidates, the best at the first place. The reward of a decision is the sum over its places.
 type LogEvaluation struct {
 	model.Estimate
 	Model          string  `json:"model"`

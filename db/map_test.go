@@ -346,8 +346,8 @@ func follows(t *rapid.T, h, g *db.DB) {
 	}
 }
 
-// agreeWithCopies compares the oracle with what a kill leaves of a variant, with that after a repair,
-// and with a restored backup.
+// agreeWithCopies compares the oracle with what a kill leaves of a variant, with that after a
+// repair, and with a restored backup.
 func (o *oracle) agreeWithCopies(t *rapid.T, v *variant, path string) {
 	ctx := context.Background()
 	options := db.Options{Memory: 64 << 20, NoSync: true}

@@ -454,8 +454,8 @@ func (db *DB) prior(s *index.Snapshot) *model.Scorer {
 	return prior
 }
 
-// scorer returns the scorer of a model or, if it is nil, of the built-in model: with the rules of the
-// graph where the question names a relation of several. exact asks for the rules of the present
+// scorer returns the scorer of a model or, if it is nil, of the built-in model: with the rules of
+// the graph where the question names a relation of several. exact asks for the rules of the present
 // version.
 func (a about) scorer(m *modelView, exact bool) *model.Scorer {
 	if m != nil {

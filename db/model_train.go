@@ -217,8 +217,8 @@ func (db *DB) addVersion(now, l *record.Learner, v record.Version, held bool) er
 }
 
 // clone returns a copy of the learner for a training. The later observations are kept until the
-// training has ended. A copy that learns edges reads the words of nodes, if there are any by now, and
-// has forgotten erased nodes.
+// training has ended. A copy that learns edges reads the words of nodes, if there are any by now,
+// and has forgotten erased nodes.
 func (m *Model) clone(ctx context.Context, edges bool) (*record.Learner, error) {
 	if err := m.lock(ctx); err != nil {
 		return nil, err
@@ -357,8 +357,8 @@ func (tx *Tx) relationsWithout(ctx context.Context) model.WithoutTyped {
 }
 
 // trainedWithout returns a read-only transaction without some of the edges for a training, which
-// reads so many at once. If that many copies of the graph take little memory, it has a copy, because
-// walks pass over copies faster than over changed rows.
+// reads so many at once. If that many copies of the graph take little memory, it has a copy,
+// because walks pass over copies faster than over changed rows.
 func (tx *Tx) trainedWithout(ctx context.Context, edges []index.Edge, copies int) (*Tx, error) {
 	bytes := int64(copies) * tx.all().snap.Graph.LoadedBytes()
 	if bytes <= tx.db.opts.memory(workPart)/copiesFraction && tx.fitsSecond() {
@@ -407,10 +407,10 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 var _ model.Timed = (*index.Graph)(nil)
 
 // The model that answers requests without a name, or else the model default, is trained in the
-// background once the graph has minRefresh edges, if it was created and never trained. A version that
-// was trained on the edges is trained again when a tenth of the edges, and at least minRefresh, have
-// changed since. That training continues from the weights of the version. The new version replaces
-// it if it finds links better.
+// background once the graph has minRefresh edges, if it was created and never trained. A version
+// that was trained on the edges is trained again when a tenth of the edges, and at least
+// minRefresh, have changed since. That training continues from the weights of the version. The new
+// version replaces it if it finds links better.
 const minRefresh = 1000
 
 // deployIfAhead deploys a version only if its comparison says that it is better, and otherwise
@@ -447,8 +447,8 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	}
 }
 
-// stopRefresh ends the training in the background, if there is one, so that another training has its
-// time and its memory. None begins before the other training has ended.
+// stopRefresh ends the training in the background, if there is one, so that another training has
+// its time and its memory. None begins before the other training has ended.
 func (db *DB) stopRefresh(ctx context.Context) error {
 	if err := db.lock(ctx); err != nil {
 		return err

@@ -38,8 +38,8 @@ func passages(n, d int) func(tx *db.Tx) error {
 	}
 }
 
-// TestNear verifies that NEAR finds the nodes that a plain comparison of all vectors finds, in memory
-// and read from the disk, as candidates and as sources.
+// TestNear verifies that NEAR finds the nodes that a plain comparison of all vectors finds, in
+// memory and read from the disk, as candidates and as sources.
 func TestNear(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

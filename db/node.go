@@ -173,14 +173,15 @@ func (tx *Tx) DeleteNode(key any) error {
 }
 
 // Erase deletes a node as DeleteNode does, and forgets its key, for example when a person asks for
-// that: the node has no key any more in decisions, observations and changes, and the same key makes a
-// new node. It also erases a node that was deleted before. Followers erase it, too. The section
+// that: the node has no key any more in decisions, observations and changes, and the same key makes
+// a new node. It also erases a node that was deleted before. Followers erase it, too. The section
 // "Forgetting a node" of query/LANGUAGE.md lists what is kept of a node, where, and what Erase does
 // with it.
 //
 // The files hold the key until [DB.Compact] or [CompactDir] has removed it; Stats.Erased counts the
-// nodes for which that is still to be done. Models keep what they learned from the node, which has no
-// key there, until they are trained again. Erase returns ErrNotFound if no node has or had the key.
+// nodes for which that is still to be done. Models keep what they learned from the node, which has
+// no key there, until they are trained again. Erase returns ErrNotFound if no node has or had the
+// key.
 func (tx *Tx) Erase(key any) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -284,10 +285,10 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	}
 }
 
-// NodesWhere yields the nodes with a label, or of all labels if it is "", that satisfy a condition, in
-// the order in which they were added. It yields ErrNotFound for a missing label or property, and
-// ErrInput for a comparison that the type of a property does not have. The transaction must not write
-// during the iteration.
+// NodesWhere yields the nodes with a label, or of all labels if it is "", that satisfy a condition,
+// in the order in which they were added. It yields ErrNotFound for a missing label or property, and
+// ErrInput for a comparison that the type of a property does not have. The transaction must not
+// write during the iteration.
 func (tx *Tx) NodesWhere(label string, c Cond) iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		ids, err := tx.labelled(label)
@@ -320,9 +321,10 @@ func (tx *Tx) labelled(label string) (iter.Seq[index.ID], error) {
 	return v.Labelled(l), err
 }
 
-// RandomNodes returns up to n different nodes, drawn uniformly at random: a function of the graph and
-// the seed. Its cost depends on n and not on the size of the graph. It returns fewer than n nodes if
-// there are not many more, or if most nodes were deleted, and at least one if there is any.
+// RandomNodes returns up to n different nodes, drawn uniformly at random: a function of the graph
+// and the seed. Its cost depends on n and not on the size of the graph. It returns fewer than n
+// nodes if there are not many more, or if most nodes were deleted, and at least one if there is
+// any.
 func (tx *Tx) RandomNodes(n int, seed uint64) ([]Node, error) {
 	if tx.ended {
 		return nil, ErrClosed

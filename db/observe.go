@@ -64,11 +64,11 @@ func (db *DB) Observe(ctx context.Context, o ObserveOptions) error {
 // default. If that does not exist, the transaction makes it, in a commit of its own.
 //
 // An outcome with an ID that was observed before, for any model, changes nothing: Observe returns
-// nil, whatever its other fields say. So a program that observes what it reads from a queue may read
-// a message again after a crash. The database remembers an ID as long as it keeps the observation,
-// the newest 64 MB of them by default (Options.ObservationBytes): on the disk, where each ID takes
-// about 50 bytes besides, and also in backups and followers. [Tx.Observed] tells whether it knows
-// one.
+// nil, whatever its other fields say. So a program that observes what it reads from a queue may
+// read a message again after a crash. The database remembers an ID as long as it keeps the
+// observation, the newest 64 MB of them by default (Options.ObservationBytes): on the disk, where
+// each ID takes about 50 bytes besides, and also in backups and followers. [Tx.Observed] tells
+// whether it knows one.
 func (tx *Tx) Observe(ctx context.Context, o ObserveOptions) error {
 	if _, err := tx.writable(); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (tx *Tx) undoObservations(n int) {
 	tx.observed = tx.observed[:n]
 }
 
-// insertLink adds an edge of weight 1 unless there is one, and reports whether it added the edge. The
-// edge is of the relation that a question was about.
+// insertLink adds an edge of weight 1 unless there is one, and reports whether it added the edge.
+// The edge is of the relation that a question was about.
 func (tx *Tx) insertLink(a about, source, target index.ID, at time.Time) (added bool, err error) {
 	if a.inverse {
 		source, target = target, source

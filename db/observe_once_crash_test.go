@@ -17,13 +17,13 @@ import (
 )
 
 // The test of exactly-once outcomes kills a consumer of two queues at every point between its
-// stores: before and after each write of a transaction, before and after the sync of its commit, and
-// between the commit and the answer to the queue. The consumer keeps its position in the first queue
-// in a variable. The second queue keeps the position itself, in the file path.queue, and delivers a
-// message again unless the position was written.
+// stores: before and after each write of a transaction, before and after the sync of its commit,
+// and between the commit and the answer to the queue. The consumer keeps its position in the first
+// queue in a variable. The second queue keeps the position itself, in the file path.queue, and
+// delivers a message again unless the position was written.
 
-// consume observes the next message of each queue, prints what it has acknowledged of the first, and
-// kills itself at a point. The path ends with the number of the point.
+// consume observes the next message of each queue, prints what it has acknowledged of the first,
+// and kills itself at a point. The path ends with the number of the point.
 func consume(path string) error {
 	path, number, _ := strings.Cut(path, "@")
 	last, err := strconv.Atoi(number)
@@ -148,8 +148,8 @@ func TestExactlyOnce(t *testing.T) {
 	}
 }
 
-// wantOnce fails t unless each message of both queues was observed once, up to what was acknowledged
-// or one message further. It returns the position in the first queue.
+// wantOnce fails t unless each message of both queues was observed once, up to what was
+// acknowledged or one message further. It returns the position in the first queue.
 func wantOnce(t *testing.T, point int, path string, acknowledged int) (at int) {
 	t.Helper()
 	g := open(t, path, &db.Options{Memory: 64 << 20})

@@ -27,8 +27,8 @@ func observed(t testing.TB, g *db.DB) (ids []string, rounds int) {
 	return ids, rounds
 }
 
-// An outcome with an id counts once: in one transaction, in later ones, for any model, and after its
-// nodes are gone. What a savepoint or a rollback undoes may come again.
+// An outcome with an id counts once: in one transaction, in later ones, for any model, and after
+// its nodes are gone. What a savepoint or a rollback undoes may come again.
 func TestObserveOnce(t *testing.T) {
 	t.Parallel()
 	ctx, undone := context.Background(), errors.New("undone")

@@ -129,9 +129,9 @@ func (db *DB) Predict(ctx context.Context, p PredictOptions) (*Prediction, error
 
 // Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update
 // it sees the edges of the transaction, and the models as they were before it. It returns
-// ErrNotFound for a missing source or label, ErrNoModel for a missing model or version, ErrInput for
-// an invalid option, and ErrTooLarge for a policy that takes more memory than the graph leaves, and
-// for candidates that take more than a quarter of Options.Memory.
+// ErrNotFound for a missing source or label, ErrNoModel for a missing model or version, ErrInput
+// for an invalid option, and ErrTooLarge for a policy that takes more memory than the graph leaves,
+// and for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p PredictOptions) (*Prediction, error) {
 	_, answer, err := tx.predict(ctx, p)
 	if err != nil {
@@ -215,8 +215,8 @@ func (q *question) answer(ctx context.Context, tx *Tx, p *PredictOptions) (*Pred
 	return q.rank(tx, p, scores), nil
 }
 
-// eachRetrieved is the number of candidates that are scored for each requested link, if they are more
-// than Scorer.Retrieves says.
+// eachRetrieved is the number of candidates that are scored for each requested link, if they are
+// more than Scorer.Retrieves says.
 const eachRetrieved = 10
 
 // retrieves returns how many of the candidates are scored, 0 if all are: it does not pay to choose
@@ -295,8 +295,8 @@ func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 // tied is the remark on a ranking whose scores are all equal.
 const tied = "all scores are equal, so they say nothing: the links are in the order in which the nodes were added"
 
-// allEqual reports whether there are several scores, and all are equal, as the scores of a heuristic
-// are if no candidate has a neighbour in common with the source.
+// allEqual reports whether there are several scores, and all are equal, as the scores of a
+// heuristic are if no candidate has a neighbour in common with the source.
 func allEqual(scores []model.Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s model.Score) bool { return s.Score != scores[0].Score })
 }

@@ -36,8 +36,8 @@ func shop(tx *db.Tx) error {
 	return tx.SetProperties("u1", map[string]any{"lang": "fr"})
 }
 
-// TestProperties verifies what a node says of its properties, and what is said of all, also after the
-// database was opened again and compacted.
+// TestProperties verifies what a node says of its properties, and what is said of all, also after
+// the database was opened again and compacted.
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -97,7 +97,8 @@ func TestProperties(t *testing.T) {
 	must(t, g.Close())
 }
 
-// TestPropertyErrors verifies that a bad value is refused with its reason, and that nothing changes.
+// TestPropertyErrors verifies that a bad value is refused with its reason, and that nothing
+// changes.
 func TestPropertyErrors(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -191,8 +192,8 @@ func TestTooManyProperties(t *testing.T) {
 	must(t, g.Close())
 }
 
-// TestTimesOfProperties verifies that each way to give a property a time, or to compare it with one,
-// reads the same texts.
+// TestTimesOfProperties verifies that each way to give a property a time, or to compare it with
+// one, reads the same texts.
 func TestTimesOfProperties(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -403,8 +404,8 @@ func TestConditionErrors(t *testing.T) {
 	must(t, g.Close())
 }
 
-// TestCandidatesWhere verifies that a condition restricts each set before it is cut to its number, and
-// that all answers keep to it.
+// TestCandidatesWhere verifies that a condition restricts each set before it is cut to its number,
+// and that all answers keep to it.
 func TestCandidatesWhere(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -104,8 +104,8 @@ func TestRefreshDue(t *testing.T) {
 	due("")
 }
 
-// The model default is trained once the graph has a thousand edges, but not another one that does not
-// answer, and not again after an attempt.
+// The model default is trained once the graph has a thousand edges, but not another one that does
+// not answer, and not again after an attempt.
 func TestFirstTrainingDue(t *testing.T) {
 	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 1))
@@ -146,7 +146,8 @@ func TestFirstTraining(t *testing.T) {
 	}
 }
 
-// A training ends the training in the background, which would take its memory, and which is due again.
+// A training ends the training in the background, which would take its memory, and which is due
+// again.
 func TestTrainStopsRefresh(t *testing.T) {
 	t.Parallel()
 	slowInternal(t)

@@ -294,9 +294,9 @@ func TestRelationGonum(t *testing.T) {
 }
 
 // A directed relation of which hardly a node is both a source and a target is walked in both
-// directions, so that walks, and heuristics of longer paths, reach its targets. The nodes are counted,
-// so the answers are the same in memory, in the store, reopened, restored and followed databases, however the
-// edges came, and follow the counts when edges arrive and go.
+// directions, so that walks, and heuristics of longer paths, reach its targets. The nodes are
+// counted, so the answers are the same in memory, in the store, reopened, restored and followed
+// databases, however the edges came, and follow the counts when edges arrive and go.
 func TestBipartiteRelation(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

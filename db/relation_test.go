@@ -146,8 +146,8 @@ func TestRelationErrors(t *testing.T) {
 	}
 }
 
-// A transaction of a part of the relations sees their edges only: its neighbors, paths, PageRank and
-// predictions follow, in the direction that the part says.
+// A transaction of a part of the relations sees their edges only: its neighbors, paths, PageRank
+// and predictions follow, in the direction that the part says.
 func TestVia(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -209,7 +209,8 @@ func TestVia(t *testing.T) {
 	}))
 }
 
-// A list may be of one relation. Its edges join those of other relations, in one load after another.
+// A list may be of one relation. Its edges join those of other relations, in one load after
+// another.
 func TestLoadRelation(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

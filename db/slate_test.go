@@ -171,8 +171,9 @@ func TestRewardPlaces(t *testing.T) {
 	check()
 }
 
-// The value of slates is estimated from the slates of a different policy. The evaluated policy shows
-// the best by common neighbours, which earn 0.8 at the first place and half of that at the second.
+// The value of slates is estimated from the slates of a different policy. The evaluated policy
+// shows the best by common neighbours, which earn 0.8 at the first place and half of that at the
+// second.
 func TestEvaluateLogOfSlates(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

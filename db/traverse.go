@@ -86,8 +86,8 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int, within time.Duratio
 	}
 }
 
-// layers returns the layers of Reach, and the edges that lead to a node of the first, as one: the sum
-// of their weights and their latest time.
+// layers returns the layers of Reach, and the edges that lead to a node of the first, as one: the
+// sum of their weights and their latest time.
 func (tx *Tx) layers(ctx context.Context, source index.ID, depth int, within time.Duration) (iter.Seq2[[]index.ID, error], func(index.ID) index.Edge) {
 	g := tx.view().Graph
 	if within == 0 {

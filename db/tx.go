@@ -212,9 +212,9 @@ const (
 
 // Set sets a variable when the transaction commits. A value without bytes removes the variable. The
 // database, its backups and its followers keep the value as it is. Set returns ErrTooLarge for a
-// value of more than MaxVariable bytes, for a variable beyond MaxVariables, and if all of them would
-// take more than MaxVariableBytes; and ErrInput for a name that is empty, longer than 1,024 bytes or
-// not plain UTF-8. Each is an [Error] of kind variable.
+// value of more than MaxVariable bytes, for a variable beyond MaxVariables, and if all of them
+// would take more than MaxVariableBytes; and ErrInput for a name that is empty, longer than 1,024
+// bytes or not plain UTF-8. Each is an [Error] of kind variable.
 func (tx *Tx) Set(name string, value []byte) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -334,8 +334,8 @@ func (tx *Tx) withoutEdges(ctx context.Context, edges []index.Edge) (*Tx, error)
 	return tx.onGraph(e.Graph(), edges...), nil
 }
 
-// onGraph returns a read-only transaction on another graph, of which it sees the same part. The graph
-// lacks the given edges.
+// onGraph returns a read-only transaction on another graph, of which it sees the same part. The
+// graph lacks the given edges.
 func (tx *Tx) onGraph(g *index.Graph, absent ...index.Edge) *Tx {
 	view := *tx.all().snap.Snapshot
 	view.Graph = g

@@ -12,7 +12,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// A database of which the directory or a file cannot be written to can only be opened with ReadOnly.
+// A database of which the directory or a file cannot be written to can only be opened with
+// ReadOnly.
 func TestWritable(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {

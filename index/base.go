@@ -424,8 +424,8 @@ func (g *Graph) Check(ctx context.Context) error {
 }
 
 // eachStored reads the blocks of all rows of the base, and passes their edges to out and in. A base
-// without directed edges has no in-rows. It returns ErrCorrupt, which Err returns from then on, too,
-// or the error of ctx.
+// without directed edges has no in-rows. It returns ErrCorrupt, which Err returns from then on,
+// too, or the error of ctx.
 func (g *Graph) eachStored(ctx context.Context, out, in func(ID, block.Entries) error) error {
 	sum := balance{directions: g.directions, directed: g.in.base != g.out.base}
 	err := g.out.base.stored.each(ctx, func(u ID, e block.Entries) error {

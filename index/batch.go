@@ -29,8 +29,8 @@ type Batch struct {
 	// ends has the numbers of edges that leave or reach a node, for relations whose sides are counted.
 	// It has those of nodes whose edges have changed.
 	ends map[end]int
-	// named has the numbers of relations by name; nil until one is asked for. Numbers of relations that
-	// were undone may be left.
+	// named has the numbers of relations by name; nil until one is asked for. Numbers of relations
+	// that were undone may be left.
 	named map[string]uint16
 }
 
@@ -86,8 +86,8 @@ func (b *Batch) Relate(r Relation) (relation uint16, err error) {
 	return relation, err
 }
 
-// RelationNumber is [Meta.RelationNumber] for the relations as changed so far. It takes no longer for
-// many relations.
+// RelationNumber is [Meta.RelationNumber] for the relations as changed so far. It takes no longer
+// for many relations.
 func (b *Batch) RelationNumber(name string) (uint16, bool) {
 	all := b.now.Meta.Relations
 	if b.named == nil {
@@ -213,8 +213,8 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	return nil
 }
 
-// SetEdge sets the weight and the time of an edge, or removes the edge if the weight is 0. It returns
-// the previous weight, 0 if there was no edge.
+// SetEdge sets the weight and the time of an edge, or removes the edge if the weight is 0. It
+// returns the previous weight, 0 if there was no edge.
 func (b *Batch) SetEdge(x Edge) (old float32, err error) {
 	if x.Weight != 0 && !ValidWeight(x.Weight) {
 		return 0, fmt.Errorf("%w: %v", ErrWeight, x.Weight)

@@ -61,9 +61,9 @@ type Scratch = spill.Scratch
 type BulkOptions struct {
 	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the
 	// result; 0 means any number. One half is for the run that is being filled, the other for the
-	// run that is written meanwhile. A run takes 24 bytes an edge, 5 a value plus its stored form and 16
-	// for sorting it, 33 a different integer key and 41 a different string key, plus its length. Values
-	// are sorted property by property.
+	// run that is written meanwhile. A run takes 24 bytes an edge, 5 a value plus its stored form
+	// and 16 for sorting it, 33 a different integer key and 41 a different string key, plus its
+	// length. Values are sorted property by property.
 	Memory int64
 	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most
 	// twice.
@@ -129,9 +129,9 @@ func (b *Bulk) Relation(name string, directed bool) (relation uint16, isDirected
 	return relation, b.directed[relation], nil
 }
 
-// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen or ErrLabel for
-// a node that cannot have its label, or an error of the scratch file, after which the load cannot
-// continue.
+// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen or ErrLabel
+// for a node that cannot have its label, or an error of the scratch file, after which the load
+// cannot continue.
 func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
@@ -195,10 +195,10 @@ type NodeValue struct {
 	Value    // not none
 }
 
-// Node adds one node. It gets the label unless that is 0, and the values, which [Value.Check] must have
-// accepted. Node returns an error for an invalid key, ErrKind for a value of another type than its
-// property has, ErrFeatureLen for a node that cannot have its label, or an error of the scratch file,
-// after which the load cannot continue.
+// Node adds one node. It gets the label unless that is 0, and the values, which [Value.Check] must
+// have accepted. Node returns an error for an invalid key, ErrKind for a value of another type than
+// its property has, ErrFeatureLen for a node that cannot have its label, or an error of the scratch
+// file, after which the load cannot continue.
 func (b *Bulk) Node(key Key, label uint16, values []NodeValue) error {
 	for i := range values {
 		v := &values[i]
@@ -487,8 +487,8 @@ func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) err
 	return cmp.Or(err, m.err)
 }
 
-// countSides counts the sources and the targets of the relations of the result, in one pass over the
-// edges by source and by target.
+// countSides counts the sources and the targets of the relations of the result, in one pass over
+// the edges by source and by target.
 func (b *Bulk) countSides(ctx context.Context) error {
 	s := sideCounter{relations: b.relations}
 	if !s.needed() {

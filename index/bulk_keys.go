@@ -26,8 +26,8 @@ type runKeys struct {
 // than a map takes, and the list of its keys too.
 type localKeys[T cmp.Ordered] struct {
 	keys []localKey[T]
-	// slots holds the places in keys, from 1; 0 means a free slot. Their number is a power of 2, and at
-	// least a third larger than the number of keys.
+	// slots holds the places in keys, from 1; 0 means a free slot. Their number is a power of 2,
+	// and at least a third larger than the number of keys.
 	slots []uint32
 	seed  maphash.Seed // which results do not depend on
 }
@@ -101,8 +101,8 @@ func (t *localKeys[T]) ascending() []localKey[T] {
 
 func (k *runKeys) len() int { return len(k.ints.keys) + len(k.strs.keys) }
 
-// Memory of a key of a run until the run is written: a place in keys and up to 8/3 slots, the rank and
-// the label. The length of a string key comes on top.
+// Memory of a key of a run until the run is written: a place in keys and up to 8/3 slots, the rank
+// and the label. The length of a string key comes on top.
 const (
 	runKeyInt = 33
 	runKeyStr = 41

@@ -11,12 +11,13 @@ import (
 	"kith/index/internal/spill"
 )
 
-// run is a part of the edges and the nodes of a bulk load, in the order of their addition. Their ids
-// are the numbers of their keys in the dictionary of the run.
+// run is a part of the edges and the nodes of a bulk load, in the order of their addition. Their
+// ids are the numbers of their keys in the dictionary of the run.
 type run struct {
 	edges  []Edge
 	values []spill.Values // by property
-	// stored is the memory of the values in bytes, and longest the memory for sorting the longest list.
+	// stored is the memory of the values in bytes, and longest the memory for sorting the longest
+	// list.
 	stored, longest int
 	full            bool // one of values can have no more
 	keys            runKeys

@@ -60,8 +60,8 @@ type Change struct {
 	sum uint32 // checksum of what the commit did, before anything was scrubbed
 }
 
-// Scrubbed says that what names erased nodes was removed from a change. It has the checksums of what
-// the commit did and of what is left.
+// Scrubbed says that what names erased nodes was removed from a change. It has the checksums of
+// what the commit did and of what is left.
 type Scrubbed struct {
 	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack struct{} `msgpack:",as_array"`
@@ -416,8 +416,8 @@ func (b *Batch) Replay(c *Change) error {
 	return nil
 }
 
-// replayKeys assigns ids to new keys, and erases nodes, as early as possible: a later key may be the
-// key of one of them.
+// replayKeys assigns ids to new keys, and erases nodes, as early as possible: a later key may be
+// the key of one of them.
 func (b *Batch) replayKeys(c *Change) error {
 	first := b.now.Meta.Nodes
 	if n := len(c.Erased); n > 0 && int64(c.Erased[n-1]) >= first+int64(len(c.Keys)) {

@@ -168,7 +168,8 @@
 // The values are also words that say what a node is like ([Snapshot.Words]). Whether a property
 // identifies nodes, and has no words, which ranges of its numbers have about as many values each,
 // and which words most of its values have, is learned from all values or a sample of 4096 to 8192
-// nodes, for each property. It is a function of the sample, and learned again when that has changed.
+// nodes, for each property. It is a function of the sample, and learned again when that has
+// changed.
 //
 // # PageRank states
 //

@@ -83,9 +83,9 @@ const (
 	maxDocumentParts = 1 << 15
 )
 
-// OpenDocument returns a reader of a document of a model with a serial number, or ErrCorrupt if it is
-// missing. The reader reads parts of the document when they are asked for, without the checksum of the
-// whole, and may be used by several goroutines at once.
+// OpenDocument returns a reader of a document of a model with a serial number, or ErrCorrupt if it
+// is missing. The reader reads parts of the document when they are asked for, without the checksum
+// of the whole, and may be used by several goroutines at once.
 func OpenDocument(s Source, model string, serial uint64) (*io.SectionReader, error) {
 	r, ok, err := openSplit(s, documentKey(model, serial))
 	if err == nil && !ok {
@@ -192,8 +192,8 @@ func DropDocuments(r Reader, w Writer) error {
 // Observations are documents of package db, in commit order. Old observations are forgotten: those
 // up to version Meta.Forgotten are leftovers.
 
-// PutObservation stores an observation of the batch, and its id unless that is "". It must be called
-// before Write.
+// PutObservation stores an observation of the batch, and its id unless that is "". It must be
+// called before Write.
 func (b *Batch) PutObservation(w Writer, id string, doc []byte) error {
 	m := &b.now.Meta
 	if id != "" {
@@ -213,8 +213,8 @@ func Observations(r Reader, after uint64) iter.Seq[Document] {
 	return numbered(r, prefixObservation, makeKey(prefixObservation, after+1))
 }
 
-// outcomeKey returns the key of the record of an id: the beginning of its SHA-256, so that ids of any
-// length take as much space.
+// outcomeKey returns the key of the record of an id: the beginning of its SHA-256, so that ids of
+// any length take as much space.
 func outcomeKey(id string) []byte {
 	h := sha256.Sum256([]byte(id))
 	return append([]byte{prefixOutcome}, h[:16]...)
@@ -225,8 +225,8 @@ func PutObservationID(w Writer, id string, version uint64) error {
 	return putSplit(w, outcomeKey(id), binary.BigEndian.AppendUint64(nil, version))
 }
 
-// ObservationVersion returns the version that made the observation with an id, or 0 if there was none or it
-// is forgotten.
+// ObservationVersion returns the version that made the observation with an id, or 0 if there was
+// none or it is forgotten.
 func (m *Meta) ObservationVersion(r Reader, id string) (version uint64, err error) {
 	b, ok, err := getSplit(r, outcomeKey(id))
 	if err != nil || !ok {

@@ -35,8 +35,8 @@ func must(t rapid.TB, errs ...error) {
 	}
 }
 
-// TestOpenDocument verifies that any range of a document is read as it was written, that a reader reads
-// only the parts it needs, and that a missing or shorter part is noticed.
+// TestOpenDocument verifies that any range of a document is read as it was written, that a reader
+// reads only the parts it needs, and that a missing or shorter part is noticed.
 func TestOpenDocument(t *testing.T) {
 	t.Parallel()
 	m := newMemory()

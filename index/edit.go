@@ -69,9 +69,9 @@ func (e *Edit) unrelate(n int) {
 	}
 }
 
-// Hide returns the graph without the given edges, of which only endpoints and relation matter. Edges
-// that do not exist are ignored. In a graph without relations, Hide copies no long row of the base:
-// the nodes are left out whenever such a row is read.
+// Hide returns the graph without the given edges, of which only endpoints and relation matter.
+// Edges that do not exist are ignored. In a graph without relations, Hide copies no long row of the
+// base: the nodes are left out whenever such a row is read.
 func (g *Graph) Hide(ctx context.Context, edges []Edge) (*Graph, error) {
 	e := g.Edit()
 	hidden := map[rowOf][]ID{}
@@ -220,8 +220,8 @@ func edgesAdded(old, now float32) int64 {
 }
 
 // setLater is Set for an edge that has the weight c.Old and changes, in a graph without changed
-// rows. It reads no row: the changed rows are made when they are first read. An edit must use either
-// Set or setLater.
+// rows. It reads no row: the changed rows are made when they are first read. An edit must use
+// either Set or setLater.
 func (e *Edit) setLater(c *edgeChange) {
 	if c.Old == 0 && c.Weight == 0 {
 		return // a commit added and removed it

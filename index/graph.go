@@ -91,8 +91,9 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 // NumRelations returns the number of relations.
 func (g *Graph) NumRelations() int { return len(g.directions) }
 
-// Inverse returns the direction in which the edges of a direction lead back. Direction 2r leads along
-// the edges of relation r, and 2r+1 against them; an undirected relation has direction 2r only.
+// Inverse returns the direction in which the edges of a direction lead back. Direction 2r leads
+// along the edges of relation r, and 2r+1 against them; an undirected relation has direction 2r
+// only.
 func (g *Graph) Inverse(direction int32) int32 {
 	if g.directions[direction/2] {
 		return direction ^ 1

@@ -342,8 +342,8 @@ func (h *history) drop(t *rapid.T) {
 	}
 }
 
-// TestLeftGenerations verifies that the copy of meta is the last record of a generation that is deleted,
-// and says that others may be left.
+// TestLeftGenerations verifies that the copy of meta is the last record of a generation that is
+// deleted, and says that others may be left.
 func TestLeftGenerations(t *testing.T) {
 	t.Parallel()
 	store := newMemory()

@@ -46,8 +46,9 @@ type Reader interface {
 	Scan(prefix, from []byte) iter.Seq2[Entry, error]
 }
 
-// Source reads values of the store at the version of a base or of a model, as long as a reader is open that
-// sees the same base or model. It is safe for concurrent use, and the caller may keep the value.
+// Source reads values of the store at the version of a base or of a model, as long as a reader is
+// open that sees the same base or model. It is safe for concurrent use, and the caller may keep the
+// value.
 type Source interface {
 	Read(key []byte) (value []byte, ok bool, err error)
 }
@@ -173,7 +174,8 @@ func getSplit(r getter, key []byte) (value []byte, ok bool, err error) {
 	return value, err == nil, err
 }
 
-// maxAhead is the maximal number of bytes that joinParts allocates because a first part claims them.
+// maxAhead is the maximal number of bytes that joinParts allocates because a first part claims
+// them.
 const maxAhead = 64 << 20
 
 // joinParts returns the value stored under key, whose first part is given.

@@ -100,8 +100,9 @@ type Relation struct {
 	TargetLabel uint16 `msgpack:"target_label,omitempty"`
 	Edges       int64  `msgpack:"edges"`
 	Loops       int64  `msgpack:"loops"`
-	// Sources and Targets are the numbers of nodes that its edges leave, and that they lead to; Both is
-	// the number of nodes that are both. They are counted for a directed relation with a name.
+	// Sources and Targets are the numbers of nodes that its edges leave, and that they lead to;
+	// Both is the number of nodes that are both. They are counted for a directed relation with a
+	// name.
 	Sources int64 `msgpack:"sources,omitempty"`
 	Targets int64 `msgpack:"targets,omitempty"`
 	Both    int64 `msgpack:"both,omitempty"`
@@ -111,8 +112,8 @@ type Relation struct {
 // counted.
 func (r *Relation) sidesCounted(number uint16) bool { return r.Directed && number != 0 }
 
-// countSides adds n to the numbers of nodes on the sides of the relation, for a node that is a source
-// or a target or both.
+// countSides adds n to the numbers of nodes on the sides of the relation, for a node that is a
+// source or a target or both.
 func (r *Relation) countSides(source, target bool, n int64) {
 	if source {
 		r.Sources += n
@@ -126,13 +127,13 @@ func (r *Relation) countSides(source, target bool, n int64) {
 }
 
 // Bipartite reports whether hardly any node is both a source and a target: at most an eighth of the
-// sources, and of the targets. The sides of an undirected relation, and of the one without a name, are
-// not counted.
+// sources, and of the targets. The sides of an undirected relation, and of the one without a name,
+// are not counted.
 func (r *Relation) Bipartite() bool { return r.Sources > 0 && 8*r.Both <= min(r.Sources, r.Targets) }
 
-// ends returns the labels that the nodes of an edge should have, 0 for any, and whether they can have
-// them besides the labels that they have, u and v. The nodes of an undirected edge may be in either
-// order.
+// ends returns the labels that the nodes of an edge should have, 0 for any, and whether they can
+// have them besides the labels that they have, u and v. The nodes of an undirected edge may be in
+// either order.
 func (r *Relation) ends(u, v uint16) (want [2]uint16, ok bool) {
 	can := func(has, want uint16) bool { return has == 0 || want == 0 || has == want }
 	switch source, target := r.SourceLabel, r.TargetLabel; {
@@ -435,8 +436,8 @@ func (m *Meta) PropertyNumber(name string) (uint16, bool) {
 }
 
 // property returns the number of the property with this name and type, and adds the property if it
-// does not exist. A property that no node has takes another type, and one of integers becomes one of
-// floats.
+// does not exist. A property that no node has takes another type, and one of integers becomes one
+// of floats.
 func (m *Meta) property(name string, kind Kind) (uint16, error) {
 	number, known := m.PropertyNumber(name)
 	switch {

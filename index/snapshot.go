@@ -394,8 +394,8 @@ type versionDict struct {
 	s *Snapshot
 }
 
-// Check is dict.Check for the nodes of the version. Several of them may have had the same key, if all
-// but one are erased.
+// Check is dict.Check for the nodes of the version. Several of them may have had the same key, if
+// all but one are erased.
 func (d versionDict) Check(ctx context.Context) error {
 	return d.check(ctx, func(k Key, id ID) bool {
 		back, ok := d.s.lookup(k, d.s.Graph.nodes)

@@ -168,8 +168,8 @@ func (w *world) agreeOnValues(t rapid.TB, s *Snapshot) {
 	}
 }
 
-// genProperty draws a property and a type of its values. The property "any" takes each type while no
-// node has it.
+// genProperty draws a property and a type of its values. The property "any" takes each type while
+// no node has it.
 func genProperty(t *rapid.T) (name string, kind Kind) {
 	kinds := map[string]Kind{
 		"ok": BoolKind, "count": IntegerKind, "price": FloatKind, "name": StringKind, "at": TimeKind, "tags": ListKind,

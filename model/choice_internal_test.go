@@ -32,8 +32,8 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 	return all
 }
 
-// fitNetwork learns to separate the links. It keeps the best pass, or the initial weights if no pass
-// is better.
+// fitNetwork learns to separate the links. It keeps the best pass, or the initial weights if no
+// pass is better.
 func TestFitNetwork(t *testing.T) {
 	t.Parallel()
 	notShort(t)

@@ -181,8 +181,8 @@ func (m *Model) MarshalVectors() ([]byte, error) {
 	return b, nil
 }
 
-// LoadVectors reads the vectors of the nodes that [OpenParts] left where they are stored. It returns
-// the first error of reading them.
+// LoadVectors reads the vectors of the nodes that [OpenParts] left where they are stored. It
+// returns the first error of reading them.
 func (m *Model) LoadVectors() error {
 	if m.belief == nil {
 		return nil
@@ -258,10 +258,10 @@ func DecodeParts(state, nodes []byte) (*Model, error) {
 // Stored is where a result of [Model.MarshalVectors] is stored. Reads may be concurrent.
 type Stored = spectral.Stored
 
-// OpenParts is DecodeParts without reading all of nodes: the vectors of a node are read when they are
-// first used, and stay in memory. If that fails, answers are wrong from then on, and [Scorer.Err]
-// returns why. So nodes must be readable as long as the model, its copies or their scorers are used,
-// or until [Model.LoadVectors] has returned.
+// OpenParts is DecodeParts without reading all of nodes: the vectors of a node are read when they
+// are first used, and stay in memory. If that fails, answers are wrong from then on, and
+// [Scorer.Err] returns why. So nodes must be readable as long as the model, its copies or their
+// scorers are used, or until [Model.LoadVectors] has returned.
 func OpenParts(state []byte, nodes Stored) (*Model, error) {
 	e, err := open(magic, state)
 	if err != nil {
@@ -304,8 +304,8 @@ func openParts(stored Stored) (p parts, err error) {
 	return p, err
 }
 
-// cut divides a result of MarshalVectors: the length of the envelope, the envelope, and the pages of
-// the vectors.
+// cut divides a result of MarshalVectors: the length of the envelope, the envelope, and the pages
+// of the vectors.
 func cut(stored Stored) (sealed []byte, pages Stored, err error) {
 	const lengthLen = 8
 	size := stored.Size() - lengthLen
@@ -346,8 +346,8 @@ func open(magic string, b []byte) (e envelope, err error) {
 	return e, nil
 }
 
-// read reads the members of an envelope, whose lengths were checked. It copies no part of b, which may
-// be long.
+// read reads the members of an envelope, whose lengths were checked. It copies no part of b, which
+// may be long.
 func (e *envelope) read(b []byte) error {
 	r := bytes.NewReader(b)
 	d := msgpack.NewDecoder(r)
@@ -438,7 +438,8 @@ func checkLengths(b []byte) error {
 	return nil
 }
 
-// skipBytes skips the string or the bytes that d, which reads from r, comes to, and returns their number,
+// skipBytes skips the string or the bytes that d, which reads from r, comes to, and returns their
+// number,
 // -1 for nil. Decoder.Skip would copy them.
 func skipBytes(d *msgpack.Decoder, r *bytes.Reader) (int, error) {
 	n, err := d.DecodeBytesLen()

@@ -10,8 +10,8 @@ import (
 	"kith/model/internal/spectral"
 )
 
-// worded returns a graph whose nodes have feature vectors of zeros and ones, and the same graph whose
-// nodes have words in their place.
+// worded returns a graph whose nodes have feature vectors of zeros and ones, and the same graph
+// whose nodes have words in their place.
 func worded() (g *mesh, features, words World) {
 	g, short := groups()
 	features, words = g.world(nil), g.world(nil)
@@ -53,8 +53,8 @@ func contexts(t *testing.T, s *Scorer, w World) []float32 {
 	return x
 }
 
-// Words count as feature vectors of zeros and ones do, bit by bit, and a model without words does not
-// see them.
+// Words count as feature vectors of zeros and ones do, bit by bit, and a model without words does
+// not see them.
 func TestWordsAreFeatures(t *testing.T) {
 	t.Parallel()
 	g, features, words := worded()

@@ -2,10 +2,10 @@
 // their outcomes.
 //
 // The package holds no graph and no storage. A [Scorer] ranks candidates for a source node in a
-// [World]: a graph, the nodes' feature vectors and words, and a walker that computes PageRank. A [Model]
-// learns from outcomes and returns the next Scorer. The method is PageRank Bandits (Ban et al.,
-// NeurIPS 2024), here the policy prb. Its relatives and the usual heuristics are policies with the
-// same interface ([DescribePolicies]).
+// [World]: a graph, the nodes' feature vectors and words, and a walker that computes PageRank. A
+// [Model] learns from outcomes and returns the next Scorer. The method is PageRank Bandits (Ban et
+// al., NeurIPS 2024), here the policy prb. Its relatives and the usual heuristics are policies with
+// the same interface ([DescribePolicies]).
 //
 // # A round
 //
@@ -61,8 +61,8 @@
 // choices that the networks have not learned, for all relations together and, where that helps, for
 // one. The log-odds of the sum replace the ranker's. [Scorer.OnRules] gives an untrained model a
 // relational part: weights that were trained on the graphs that relation_weights.txt names, and the
-// rules of the graph at hand, which are mined when they are asked for. A graph without relations has
-// no relational part, and its answers are the same as without one, bit for bit.
+// rules of the graph at hand, which are mined when they are asked for. A graph without relations
+// has no relational part, and its answers are the same as without one, bit for bit.
 //
 // The belief is Bayesian logistic regression on top of the ranker. The probability of a link is
 // σ(wᵀz), where z holds d numbers, each with a fixed scale and clipped at ±10: the context of the
@@ -130,11 +130,12 @@
 // One goroutine at a time writes a Model. [Model.Scorer] is a view that later learning does not
 // change, for any number of goroutines; the model returns the same Scorer until it learns
 // something. [Model.MarshalBinary] encodes the whole model; [Model.MarshalState] and
-// [Model.MarshalVectors] encode its two parts; an outcome changes only the first. [OpenParts] leaves
-// the vectors of nodes where they are stored, and reads a page of them when it is first needed. A model
-// from [Decode] or [OpenParts] continues bit for bit. A document names the numbers of its contexts, block by
-// block, with their versions. If they differ from the current ones, Decode returns an untrained
-// model that remembers the outcomes of pairs and nodes and is [Model.Outdated].
+// [Model.MarshalVectors] encode its two parts; an outcome changes only the first. [OpenParts]
+// leaves the vectors of nodes where they are stored, and reads a page of them when it is first
+// needed. A model from [Decode] or [OpenParts] continues bit for bit. A document names the numbers
+// of its contexts, block by block, with their versions. If they differ from the current ones,
+// Decode returns an untrained model that remembers the outcomes of pairs and nodes and is
+// [Model.Outdated].
 //
 // INVARIANT: seed, outcomes and their order determine every bit on one architecture, for any number
 // of processors: matrix products sum each entry in one order, and random draws are functions of the

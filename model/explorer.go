@@ -165,8 +165,8 @@ func (s *Slate) Draw(rng *rand.Rand, places int) []int {
 // candidate, and one from below only if its draw is the first of that candidate. So if the first j
 // draws are none of the candidate, and have D different candidates from below, j - D of those above
 // are shown. Place k shows the candidate if it is drawn there, not before, and D ≥ k - 1 - r
-// candidates from below had been drawn, as otherwise it has been reached; or if it is reached: it is
-// not drawn, and k - 1 - r different ones from below are drawn before, and no new one at k. The
+// candidates from below had been drawn, as otherwise it has been reached; or if it is reached: it
+// is not drawn, and k - 1 - r different ones from below are drawn before, and no new one at k. The
 // numbers of sequences with D different draws have the generating function Π (1 + y (exp(p z) - 1))
 // over the candidates below (the coupon collector's, with a factor for each coupon).
 func (s *Slate) Propensities(list []int) []float64 {

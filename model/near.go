@@ -8,9 +8,9 @@ import (
 // RankNear ranks the nodes two edges from source by a policy that counts common neighbours. It
 // leaves out source, the nodes that source has an edge to, and the nodes that skip reports; a nil
 // skip reports none. It returns the best nodes, as many as most says, or all if most is negative,
-// the number of ranked nodes, and their least score. The scores are those of [Scorer.Score], bit for bit, and equal
-// ones are in the order of their nodes. ok is false if the policy scores otherwise, or if the
-// neighbourhood is large; then Score ranks as fast.
+// the number of ranked nodes, and their least score. The scores are those of [Scorer.Score], bit
+// for bit, and equal ones are in the order of their nodes. ok is false if the policy scores
+// otherwise, or if the neighbourhood is large; then Score ranks as fast.
 func (s *Scorer) RankNear(w World, source ID, most int, skip func(ID) bool) (best []Ranked, ranked int, least float64, ok bool) {
 	by := s.policy.overlap
 	if by == nil || int(source) >= w.Graph.NumNodes() {

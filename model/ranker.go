@@ -111,16 +111,16 @@ func (s *StartWeights) String() string {
 	return packStart(startColumns, s.ranker.net.Theta, s.ranker.level.numbers())
 }
 
-// packStart returns the weights of a start in base64, after the version of the columns that they are
-// for.
+// packStart returns the weights of a start in base64, after the version of the columns that they
+// are for.
 func packStart(version float32, parts ...[]float32) string {
 	all := append([]float32{version}, slices.Concat(parts...)...)
 	return base64.StdEncoding.EncodeToString(nn.PackFloats(all))
 }
 
 // unpackStart returns the n weights that packStart was called with, from text in which comments,
-// lines that begin with #, may come first. It returns an error for weights of a different version of
-// the columns.
+// lines that begin with #, may come first. It returns an error for weights of a different version
+// of the columns.
 func unpackStart(text string, version float32, n int) ([]float32, error) {
 	for strings.HasPrefix(text, "#") {
 		_, text, _ = strings.Cut(text, "\n")

@@ -236,8 +236,8 @@ func TestPlanLimits(t *testing.T) {
 	}
 }
 
-// A training that continues from the last one begins with its members. It reads fewer edges in fewer
-// passes. Without a last training it is a training like any other.
+// A training that continues from the last one begins with its members. It reads fewer edges in
+// fewer passes. Without a last training it is a training like any other.
 func TestTrainAgain(t *testing.T) {
 	t.Parallel()
 	g, features := groups()

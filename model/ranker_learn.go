@@ -129,11 +129,11 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	return nil
 }
 
-// fitMembers trains networks one after the other, and returns their mean. A network goes on from the
-// last one, with a rate that is high again, unless it has a network of its own in from. Networks
-// that a training passes through like this differ as much as networks of several trainings
-// (snapshot ensembles: Huang et al., ICLR 2017, section 3), and their mean depends less on the order
-// of the choices than one network does.
+// fitMembers trains networks one after the other, and returns their mean. A network goes on from
+// the last one, with a rate that is high again, unless it has a network of its own in from.
+// Networks that a training passes through like this differ as much as networks of several trainings
+// (snapshot ensembles: Huang et al., ICLR 2017, section 3), and their mean depends less on the
+// order of the choices than one network does.
 func fitMembers(
 	ctx context.Context, rng *rand.Rand, from []*nn.Network, scale *columnScale, train, valid []choice, passes int, rate float64, to *Meter,
 ) (*nn.Network, error) {

@@ -14,8 +14,8 @@ import (
 // on average.
 const leastGain = 3
 
-// fitWeights returns the weights of the scores for lists that the network has not learned: 0 for the
-// added scores that do not help. A direction has weights of its own where they help.
+// fitWeights returns the weights of the scores for lists that the network has not learned: 0 for
+// the added scores that do not help. A direction has weights of its own where they help.
 func (l *relationLearner) fitWeights(members []*nn.Network) scoreWeights {
 	var all []blendList
 	byHead := map[graph.Direction][]blendList{}

@@ -23,8 +23,9 @@ const (
 
 var socialKinds = []bool{true, true, true}
 
-// socialEdges returns edges of people in camps who follow each other, like what people whom they follow
-// like, and hide what the other camps like, and the number of nodes. Things come after the people.
+// socialEdges returns edges of people in camps who follow each other, like what people whom they
+// follow like, and hide what the other camps like, and the number of nodes. Things come after the
+// people.
 func socialEdges(rng *rand.Rand, people, things int) (all []TypedEdge, n int) {
 	const camps = 4
 	add := func(u, v int, relation uint16) {
@@ -209,8 +210,8 @@ func TestRelationInputs(t *testing.T) {
 	}
 }
 
-// An outcome of a link of a relation teaches the model at once: the link that was clicked rises, the
-// one that was not falls, and other links of other people keep their order.
+// An outcome of a link of a relation teaches the model at once: the link that was clicked rises,
+// the one that was not falls, and other links of other people keep their order.
 func TestRelationOutcomes(t *testing.T) {
 	t.Parallel()
 	m, w, out := relationsModel(t)

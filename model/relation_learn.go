@@ -184,7 +184,8 @@ func (l *relationLearner) weigh(ctx context.Context, r *relational) (err error) 
 	return nil
 }
 
-// fitEvidence trains a member of the network, which has random weights at first, as fitNetwork does.
+// fitEvidence trains a member of the network, which has random weights at first, as fitNetwork
+// does.
 func fitEvidence(ctx context.Context, rng *rand.Rand, scale *columnScale, train, valid []choice, passes int, rate float64, at pace) (*nn.Network, error) {
 	net := nn.NewNetwork(relationShape(1), nil)
 	net.InitUniform(rng)

@@ -34,9 +34,9 @@ const (
 	views = byFactors
 )
 
-// scoreWeights are the weights of the scores of a question: first of the output of the network, then
-// of the added scores. With them, a sum of scores of any direction is on the scale of log-odds, so
-// that one level fits all.
+// scoreWeights are the weights of the scores of a question: first of the output of the network,
+// then of the added scores. With them, a sum of scores of any direction is on the scale of
+// log-odds, so that one level fits all.
 type scoreWeights struct {
 	All  []float64
 	Each [][]float64 // by direction; nil: All
@@ -75,8 +75,8 @@ func (w *scoreWeights) renamed(directions int, to func(graph.Direction) (graph.D
 	return out
 }
 
-// weighted returns the weighted sum of the scores of row i: the network's output and the added scores,
-// where one that is nil has no weight.
+// weighted returns the weighted sum of the scores of row i: the network's output and the added
+// scores, where one that is nil has no weight.
 func weighted(weights []float64, output float64, added [][]float64, i int) float64 {
 	sum := weights[0] * output
 	for k, scores := range added {

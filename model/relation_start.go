@@ -11,8 +11,8 @@ import (
 // trained on other graphs.
 type RelationStart struct{ part relational } // without rules and factors
 
-// learnedRelations holds the weights that parseRelationStart reads, after comments that say how they
-// were learned.
+// learnedRelations holds the weights that parseRelationStart reads, after comments that say how
+// they were learned.
 //
 //go:embed relation_weights.txt
 var learnedRelations string

@@ -11,8 +11,8 @@ import (
 )
 
 // The built-in scorer ranks the likes of a graph by its rules, better than by the likes alone and
-// than by popularity. It is the scorer itself where the graph does not fit into the memory, or where
-// the rules have been learned.
+// than by popularity. It is the scorer itself where the graph does not fit into the memory, or
+// where the rules have been learned.
 func TestOnRules(t *testing.T) {
 	t.Parallel()
 	m, w, out := relationsModel(t)
@@ -56,8 +56,8 @@ func TestOnRules(t *testing.T) {
 	}
 }
 
-// A start that is learned from some graphs is the same after it was written and read, and again from
-// the same graphs. Text that holds no start is refused.
+// A start that is learned from some graphs is the same after it was written and read, and again
+// from the same graphs. Text that holds no start is refused.
 func TestLearnRelationStart(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -11,9 +11,9 @@ import (
 )
 
 // Retrieves returns how many candidates of sources must be scored so that the best 20 of all are
-// hardly ever not among them: more in a directed graph, where more measures take turns, and few in a
-// bipartite graph that the model was trained on. It returns 0 if Retrieve does not choose. It does if
-// the ranker scores the candidates, which takes much longer than to compare single numbers.
+// hardly ever not among them: more in a directed graph, where more measures take turns, and few in
+// a bipartite graph that the model was trained on. It returns 0 if Retrieve does not choose. It
+// does if the ranker scores the candidates, which takes much longer than to compare single numbers.
 func (s *Scorer) Retrieves(w World, sources Start) int {
 	alone := func(source ID) bool { return s.forecast.answers(w, source) }
 	switch {
@@ -83,9 +83,9 @@ func choose(chosen []bool, lists [][]uint32, n int) {
 	}
 }
 
-// At most one in mostLinkedShare of the candidates is chosen by its number of links. Few are enough:
-// they are the best of a source of which little else is known, and then in this order. Without them,
-// 0.983 of the best 20 of ml-1m are found among 300, with them 0.997.
+// At most one in mostLinkedShare of the candidates is chosen by its number of links. Few are
+// enough: they are the best of a source of which little else is known, and then in this order.
+// Without them, 0.983 of the best 20 of ml-1m are found among 300, with them 0.997.
 const mostLinkedShare = 8
 
 // mostLinked returns the places of the n candidates with the most links to them.
@@ -135,8 +135,8 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 	return all
 }
 
-// forecastOf returns the probabilities of pairs by the forecast, 0 where it is not asked. It returns
-// nil if it is asked about none.
+// forecastOf returns the probabilities of pairs by the forecast, 0 where it is not asked. It
+// returns nil if it is asked about none.
 func (s *Scorer) forecastOf(w World, pairs []Pair) []float32 {
 	t := s.scratch()
 	defer s.release(t)

@@ -108,8 +108,8 @@ func (r *run) showProperties(s *parse.Statement) {
 	}
 }
 
-// cellOf returns the value of an answer that a value of a property is: a time as instant returns it,
-// and a list as an assignment writes it.
+// cellOf returns the value of an answer that a value of a property is: a time as instant returns
+// it, and a list as an assignment writes it.
 func (r *run) cellOf(v any) any {
 	switch v := v.(type) {
 	case time.Time:
@@ -212,8 +212,8 @@ func (r *run) where(s *parse.Statement, among db.Candidates) db.Candidates {
 	return r.split(parse.Where.Of(s), nil).of(among)
 }
 
-// cond returns the condition of the database for a condition on nodes, in a statement whose answer has
-// some columns.
+// cond returns the condition of the database for a condition on nodes, in a statement whose answer
+// has some columns.
 func (r *run) cond(c parse.Condition, columns []string) db.Cond {
 	switch c := c.(type) {
 	case *parse.Not:
@@ -234,8 +234,8 @@ func (r *run) cond(c parse.Condition, columns []string) db.Cond {
 	return db.Cond{}
 }
 
-// compared returns the condition for a comparison. It fails for a property that no node has, and for
-// a value that the property is not compared with.
+// compared returns the condition for a comparison. It fails for a property that no node has, and
+// for a value that the property is not compared with.
 func (r *run) compared(c *parse.Comparison, columns []string) db.Cond {
 	name := c.Column.Value
 	is := r.tx.PropertyType(name)

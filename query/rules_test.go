@@ -11,8 +11,8 @@ import (
 	"kith/query"
 )
 
-// SHOW RULES lists what a training has learned, or what the built-in model counts, and WHY says which rules lead to a link, with the
-// nodes that bind them.
+// SHOW RULES lists what a training has learned, or what the built-in model counts, and WHY says
+// which rules lead to a link, with the nodes that bind them.
 func TestShowRules(t *testing.T) {
 	t.Parallel()
 	g := dbtest.Camps(t)

@@ -13,8 +13,8 @@ import (
 	"kith/cmd/internal/serve"
 )
 
-// TestServe checks that a shell can attach to kith serve and, with a token, write, that a page of an
-// allowed origin may ask, and that SIGTERM ends kith serve without an error.
+// TestServe checks that a shell can attach to kith serve and, with a token, write, that a page of
+// an allowed origin may ask, and that SIGTERM ends kith serve without an error.
 func TestServe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	if out, err := exec.Command("kith", "shell", "--create", path, "-c", "INSERT EDGES 1 -> 2;").CombinedOutput(); err != nil {

@@ -341,8 +341,8 @@
 //
 // Columns that are peculiar to a graph (rules.Peculiar) are not read: on validation triples of
 // CoDEx-S, one network that was learned from the other origins has an MRR of 0.405 without them and
-// of 0.361 with frequencies, degrees and PageRank, both with a fifth of the columns ignored at random
-// (300 triples; on WN18RR 0.427 and 0.429).
+// of 0.361 with frequencies, degrees and PageRank, both with a fifth of the columns ignored at
+// random (300 triples; on WN18RR 0.427 and 0.429).
 //
 // # What the learned start reaches
 //

@@ -100,8 +100,8 @@ func (p *learnPlan) check() error {
 	return nil
 }
 
-// checkStart reports what is wrong with the options that both kinds of starts are learned with. kind
-// names what data consists of.
+// checkStart reports what is wrong with the options that both kinds of starts are learned with.
+// kind names what data consists of.
 func checkStart(kind string, data []string, out string, p *model.StartPlan) error {
 	switch {
 	case len(data) == 0:
@@ -192,8 +192,8 @@ func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 	return startFile("Weights of the learned start", command, p.date, "files", graphs, "#\n# their cores, and graphs that the command makes.\n", start), nil
 }
 
-// startFile returns a file with weights and how they were learned: the command, the date, or "", and
-// the graphs with the first bytes of a SHA-256 of what was read of them.
+// startFile returns a file with weights and how they were learned: the command, the date, or "",
+// and the graphs with the first bytes of a SHA-256 of what was read of them.
 func startFile(title, command, date, read string, graphs []string, end string, start fmt.Stringer) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s in base64. They were learned with\n#\n#\t%s\n#\n# ", title, command)

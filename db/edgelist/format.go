@@ -92,7 +92,8 @@ const (
 	GorseItem = gorse.Item
 )
 
-// openExport returns the lines of JSON that stand for an export of Gorse, and sets Format to theirs.
+// openExport returns the lines of JSON that stand for an export of Gorse, and sets Format to
+// theirs.
 func openExport(in *bufio.Reader, o *Options) (*bufio.Reader, error) {
 	export, err := gorse.New(in)
 	if err != nil {

@@ -26,10 +26,10 @@ func KrylovVectors(k int) int { return basisLen(k) + 3*KrylovWidth }
 func basisLen(k int) int { return 2*k + 20 }
 
 // Krylov computes eigenvectors of a symmetric matrix S by the block method of Lanczos with full
-// reorthogonalisation (Golub and Van Loan, Matrix Computations, section 10.3). A block finds as many
-// vectors of a multiple eigenvalue as it has columns. The blocks are multiplied by a power of S, whose
-// large eigenvalues are further apart, so that few blocks are enough. The square of the largest
-// eigenvalue of the power must be a float32.
+// reorthogonalisation (Golub and Van Loan, Matrix Computations, section 10.3). A block finds as
+// many vectors of a multiple eigenvalue as it has columns. The blocks are multiplied by a power of
+// S, whose large eigenvalues are further apart, so that few blocks are enough. The square of the
+// largest eigenvalue of the power must be a float32.
 type Krylov struct {
 	Product func(ctx context.Context, x, y blas32.General) error // y = Sx, at most KrylovWidth columns
 	Power   int                                                  // of S; an even one if S has no negative eigenvalues
@@ -43,8 +43,9 @@ type Krylov struct {
 	largest float64 // length of a product with a vector of the basis, so far
 }
 
-// krylovSize returns the number of basis vectors used for k eigenvectors of an n x n matrix, and the
-// width of a block. A short basis has narrow blocks, because the space gets better with their number.
+// krylovSize returns the number of basis vectors used for k eigenvectors of an n x n matrix, and
+// the width of a block. A short basis has narrow blocks, because the space gets better with their
+// number.
 func krylovSize(n, k int) (steps, width int) {
 	steps, width = basisLen(k), KrylovWidth
 	if steps < 5*KrylovWidth {
@@ -161,8 +162,8 @@ func (l *Krylov) setForm(first int, projections blas32.General) {
 	}
 }
 
-// block returns orthonormal columns, orthogonal to the basis, that span the same space as the columns
-// of next. Where these are dependent, columns are drawn.
+// block returns orthonormal columns, orthogonal to the basis, that span the same space as the
+// columns of next. Where these are dependent, columns are drawn.
 func (l *Krylov) block(ctx context.Context, next blas32.General, width int) (q blas32.General, err error) {
 	q = Resize(blas32.General{}, next.Rows, width)
 	found, largest, err := l.normalise(ctx, next, q, 1e-5*l.largest)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzBodies checks that no body makes the decoder panic, and that what it refuses is a request that
-// is not understood.
+// FuzzBodies checks that no body makes the decoder panic, and that what it refuses is a request
+// that is not understood.
 func FuzzBodies(f *testing.F) {
 	for _, text := range []string{
 		`{"source": "ann", "candidates": {"near": {"vector": [1, 0.5], "nodes": 3}}, "except": [1], "where": [{"of": "x", "op": "IN", "value": [1, {"key": 2}]}]}`,

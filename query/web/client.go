@@ -92,8 +92,8 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows
 	return rows, nil
 }
 
-// do sends a request and returns the body of the answer, whose media type must be kind, or the error
-// that the answer is.
+// do sends a request and returns the body of the answer, whose media type must be kind, or the
+// error that the answer is.
 func (c *Client) do(ctx context.Context, r *http.Request, kind string) (io.ReadCloser, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)

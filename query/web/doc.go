@@ -22,8 +22,8 @@
 // # Requests without the language
 //
 // POST /predict, /choose, /reward, /observe, /why, /nodes and /edges take their operands as members
-// of a JSON object, and answer with one. Each is one transaction, and has the limits and rights that
-// a statement has. A member has the same name and meaning in all:
+// of a JSON object, and answer with one. Each is one transaction, and has the limits and rights
+// that a statement has. A member has the same name and meaning in all:
 //
 //	source, target   nodes
 //	relation         of the link; inverse ranks the nodes where its links begin
@@ -51,13 +51,13 @@
 //	               {"nodes_added": 0, "edges_added": 1, "changed": 0}
 //
 // A value of a property is true, false, a number, a string, a list of strings, or an object that
-// names its type, because 12 and 12.0 are one number to many programs. With "create": true a node or
-// an edge that exists is an error; otherwise it is changed.
+// names its type, because 12 and 12.0 are one number to many programs. With "create": true a node
+// or an edge that exists is an error; otherwise it is changed.
 //
 // # Errors
 //
-// An answer whose status is not 200 is a JSON object {"error": {"kind": ..., "text": ..., ...}}. The
-// statuses are those of all requests, of statements too:
+// An answer whose status is not 200 is a JSON object {"error": {"kind": ..., "text": ..., ...}}.
+// The statuses are those of all requests, of statements too:
 //
 //	400  a request that is not understood: no JSON, a member that is missing, unknown or of a wrong type
 //	401  a request that needs the token
@@ -92,15 +92,16 @@
 // nodes around it, its likely links and the reasons for them; the legend of the picture switches
 // relations off and on, and a filter leaves only targets with some properties. It runs statements,
 // saves them in the browser, and gives their answers as CSV. It shows models, what was shown and
-// clicked by day, and the database; with the token it creates models and trains them. Its files are in
-// the folder page; it needs nothing from other servers. Keys are text there, whatever they hold, and
-// the Content-Security-Policy of every answer allows no other script. GET /events sends the figures
-// each second.
+// clicked by day, and the database; with the token it creates models and trains them. Its files are
+// in the folder page; it needs nothing from other servers. Keys are text there, whatever they hold,
+// and the Content-Security-Policy of every answer allows no other script. GET /events sends the
+// figures each second.
 //
 // GET /openapi.json describes the routes that other programs may use. It is derived from the table
 // of routes, as the multiplexer is. With ?keys=text it describes requests with "keys": "text", in
 // which a node has one type, a string: make clients of typed languages from that. The folder
-// examples has a client in Python and one in JavaScript, which run the loop choose, reward, predict.
+// examples has a client in Python and one in JavaScript, which run the loop choose, reward,
+// predict.
 //
 // # Changes
 //
@@ -129,9 +130,9 @@
 // connection broke, the change may have been made. Then a client may send MERGE and REWARD, and
 // POST /nodes, /edges and /reward, again: they have the same effect twice, and the answer to a
 // reward says that it is not new. DELETE and INSERT, and POST /nodes and /edges with create, fail
-// the second time, CHOOSE makes another decision, which expires, and OBSERVE teaches twice unless it
-// has an id. So a program that must be able to repeat a lesson gives it an id, or uses CHOOSE and
-// REWARD.
+// the second time, CHOOSE makes another decision, which expires, and OBSERVE teaches twice unless
+// it has an id. So a program that must be able to repeat a lesson gives it an id, or uses CHOOSE
+// and REWARD.
 //
 // A program that serves a handler at a Unix socket decides by the mode of the file who may connect;
 // a peer there counts as this machine. kith serve adds the token to requests at its socket.

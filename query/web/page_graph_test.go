@@ -197,8 +197,8 @@ func TestPagePictureMoves(t *testing.T) {
 	p.screenshot("zoomed")
 }
 
-// A filter is put together from a property, a comparison and a value. The list has only such targets,
-// and in the picture other nodes are faint.
+// A filter is put together from a property, a comparison and a value. The list has only such
+// targets, and in the picture other nodes are faint.
 func TestPageFilter(t *testing.T) {
 	t.Parallel()
 	g := circle(t)

@@ -46,8 +46,9 @@ func (h *handler) neighborhood(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// restrict leaves the candidates that satisfy a condition. It returns a function that reports whether
-// a node does not satisfy it. The parts of the condition that are about the links leave out none.
+// restrict leaves the candidates that satisfy a condition. It returns a function that reports
+// whether a node does not satisfy it. The parts of the condition that are about the links leave out
+// none.
 func restrict(ctx context.Context, tx *db.Tx, among *db.Candidates, where string) (fades func(db.Key) bool, err error) {
 	f, err := query.NewLinkFilter(ctx, tx, where)
 	if err != nil || f.Nodes == nil {

@@ -116,8 +116,8 @@ func TestNeighborhoodOfRelations(t *testing.T) {
 	}
 }
 
-// The page predicts the links of a relation, and the legend of the picture switches the edges of each
-// relation off and on, with the nodes that only they lead to.
+// The page predicts the links of a relation, and the legend of the picture switches the edges of
+// each relation off and on, with the nodes that only they lead to.
 func TestPageRelations(t *testing.T) {
 	t.Parallel()
 	p := open(t, social(t), 1200, 800, web.Options{})

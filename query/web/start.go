@@ -17,8 +17,8 @@ type started struct {
 	Node *db.Key `json:"node"` // nil if the graph has no nodes
 }
 
-// start answers with a node to begin with: one drawn at random by the parameter seed or, without it,
-// one whose best predicted link has a high score.
+// start answers with a node to begin with: one drawn at random by the parameter seed or, without
+// it, one whose best predicted link has a high score.
 func (h *handler) start(w http.ResponseWriter, r *http.Request) {
 	s, err := inView(r.Context(), h, h.visitor(r), func(ctx context.Context, tx *db.Tx) (s started, err error) {
 		text := r.FormValue("seed")
@@ -39,8 +39,8 @@ func (h *handler) start(w http.ResponseWriter, r *http.Request) {
 	h.write(w, r, s, err)
 }
 
-// The search for an opening node is bounded: of drawn nodes, those with the most edges are asked for
-// their best link, unless they have so many that their picture shows only some.
+// The search for an opening node is bounded: of drawn nodes, those with the most edges are asked
+// for their best link, unless they have so many that their picture shows only some.
 const (
 	drawnNodes = 256
 	askedNodes = 4
@@ -70,8 +70,8 @@ func opening(ctx context.Context, tx *db.Tx) (*db.Key, error) {
 	return &best, nil
 }
 
-// worth returns the number of edges of a node, if they fit into a picture. Of nodes with more edges,
-// the one with the fewest is worth most, but less than any other.
+// worth returns the number of edges of a node, if they fit into a picture. Of nodes with more
+// edges, the one with the fewest is worth most, but less than any other.
 func worth(n db.Node) int {
 	if n.Edges > mostEdges {
 		return -n.Edges

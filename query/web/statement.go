@@ -125,7 +125,8 @@ func (h *handler) carryOut(ctx context.Context, limit time.Duration, client stri
 	return answer, err
 }
 
-// parseInTurn parses a request. Like running a task, that takes a processor, so requests take turns.
+// parseInTurn parses a request. Like running a task, that takes a processor, so requests take
+// turns.
 func parseInTurn(ctx context.Context, v visitor, body []byte, parse func([]byte) (*task, error)) (*task, error) {
 	turn, err := v.parsing.take(ctx, v.client)
 	if err != nil {

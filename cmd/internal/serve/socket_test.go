@@ -28,8 +28,8 @@ func short(t *testing.T) string {
 	return dir
 }
 
-// A socket is for its user only, it takes the place of one that a killed server has left, but not of
-// one at which a server answers, and it goes with its listener.
+// A socket is for its user only, it takes the place of one that a killed server has left, but not
+// of one at which a server answers, and it goes with its listener.
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	dir := short(t)

@@ -44,8 +44,8 @@ type relation struct {
 // partSize is the size of the parts of the document, which are the entries of the archive.
 const partSize = 1 << 18
 
-// New returns the file of a model, whose nodes are nodes of s. It leaves out erased nodes, which have
-// no key, so that a model that is read forgets them.
+// New returns the file of a model, whose nodes are nodes of s. It leaves out erased nodes, which
+// have no key, so that a model that is read forgets them.
 func New(name string, version int, m *model.Model, s *index.Snapshot) (*File, error) {
 	doc, err := m.MarshalBinary()
 	if err != nil {

@@ -112,7 +112,8 @@ func (d *Decision) consistentPlaces() bool {
 	return len(shown) > 0
 }
 
-// Outcome returns what a model learns from the reward of place k, given the contexts of the targets.
+// Outcome returns what a model learns from the reward of place k, given the contexts of the
+// targets.
 func (d *Decision) Outcome(k int, contexts []float32, reward float64) model.Outcome {
 	return model.Outcome{
 		Pair: model.Pair{Source: d.Source, Target: d.Target(k)}, Contexts: contexts, Chosen: k, Reward: reward, Offered: d.Candidates,

@@ -132,8 +132,8 @@ func OpenVersion(r index.Reader, name string, v Version) (*Learner, error) {
 	return l, nil
 }
 
-// readDocument opens the document of a version, and its vectors document, whose serial number is 0 if
-// it does not exist. Without a source, it reads all of the vectors document.
+// readDocument opens the document of a version, and its vectors document, whose serial number is 0
+// if it does not exist. Without a source, it reads all of the vectors document.
 func readDocument(r index.Reader, source index.Source, name string, doc []byte, vectors uint64) (l *Learner, err error) {
 	var v []byte
 	switch {

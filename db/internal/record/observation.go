@@ -25,8 +25,8 @@ type Observation struct {
 	ID       string     `msgpack:"id,omitempty"`       // id that the application gave; "" means none
 }
 
-// StripOutcome implements [index.StripOutcome]. An observation that names an erased node as its source
-// or its target loses the id that the application gave it.
+// StripOutcome implements [index.StripOutcome]. An observation that names an erased node as its
+// source or its target loses the id that the application gave it.
 func StripOutcome(doc []byte, erased func(index.ID) bool) (stripped []byte, id string, err error) {
 	o, err := Decode[Observation](index.Document{Bytes: doc})
 	if err != nil || o.ID == "" || !erased(o.Source) && !erased(o.Target) {

@@ -41,8 +41,8 @@ type synced struct {
 	tables int64    // Store.tables
 }
 
-// syncFiles syncs the log that Badger writes to. If Badger may have begun another one since the last
-// look at all files, or if tables have been made or merged, it looks at all files again.
+// syncFiles syncs the log that Badger writes to. If Badger may have begun another one since the
+// last look at all files, or if tables have been made or merged, it looks at all files again.
 func (s *Store) syncFiles() error {
 	now := synced{log: s.badger.Load().space.present(), tables: s.tables.Load()}
 	if now.log != nil && now.log == s.synced.log && now.tables == s.synced.tables {

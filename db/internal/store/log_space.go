@@ -115,8 +115,8 @@ func (s *logSpace) ends() bool {
 	return s.log.end >= s.opts.MemTableSize
 }
 
-// present returns the log that Badger writes to, or nil if Badger may have taken the next one, or if
-// the logs are not known.
+// present returns the log that Badger writes to, or nil if Badger may have taken the next one, or
+// if the logs are not known.
 func (s *logSpace) present() *os.File {
 	if s == nil {
 		return nil

@@ -208,8 +208,8 @@ func (m *merger) pick(t targets) (next merge, ok bool) {
 	return m.plan(from, from+1, []*table.Table{oldest}), true
 }
 
-// pickAll returns a merge of all tables of the first level that has tables into all tables of the next
-// one, or false if only one level has tables.
+// pickAll returns a merge of all tables of the first level that has tables into all tables of the
+// next one, or false if only one level has tables.
 func (m *merger) pickAll(targets) (next merge, ok bool) {
 	var used []int
 	for i, l := range m.levels {

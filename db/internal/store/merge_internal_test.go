@@ -30,7 +30,8 @@ func TestMerges(t *testing.T) {
 	rng, h := rand.New(rand.NewPCG(3, 4)), history{{}}
 	readers, open := map[uint64]*Reader{}, map[uint64]int{}
 	deepest := 0
-	// A merge in the background may empty level 0 before each look at it, so there may be more commits.
+	// A merge in the background may empty level 0 before each look at it, so there may be more
+	// commits.
 	for ts := uint64(1); ts <= 200 || deepest < 2 && ts <= 2000; ts++ {
 		h.commit(t, s, rng)
 		if rng.IntN(10) == 0 {

@@ -1,9 +1,9 @@
 // Package huge makes long slices whose memory the system may give in huge pages.
 //
 // Memory is given page by page, as it is first touched. On a virtual machine a page of 4 KiB costs
-// up to 50 microseconds, many times as much as filling it, and a huge page of 2 MiB little more. Linux
-// gives huge pages to those who ask (transparent_hugepage/enabled is madvise), and the Go runtime does
-// not ask. On other systems the slices are ordinary ones.
+// up to 50 microseconds, many times as much as filling it, and a huge page of 2 MiB little more.
+// Linux gives huge pages to those who ask (transparent_hugepage/enabled is madvise), and the Go
+// runtime does not ask. On other systems the slices are ordinary ones.
 package huge
 
 import "unsafe"
@@ -18,8 +18,8 @@ func Make[T any](n int) []T {
 	return s
 }
 
-// Grow returns s with room for at least one more element. It grows a short slice to twice its length,
-// and a long one by a quarter.
+// Grow returns s with room for at least one more element. It grows a short slice to twice its
+// length, and a long one by a quarter.
 func Grow[T any](s []T) []T {
 	if len(s) < cap(s) {
 		return s

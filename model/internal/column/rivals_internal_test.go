@@ -60,8 +60,9 @@ type bothWays struct{ *rows }
 
 func (bothWays) Directed() bool { return false }
 
-// What is read of a source on one graph, such as its share of mutual arcs, is not kept for a source on
-// another graph, which may have no direction: scorers are pooled, and one reads several relations.
+// What is read of a source on one graph, such as its share of mutual arcs, is not kept for a source
+// on another graph, which may have no direction: scorers are pooled, and one reads several
+// relations.
 func TestRivalsOfAnotherGraph(t *testing.T) {
 	t.Parallel()
 	directed, undirected := newRows(4), bothWays{newRows(4)}

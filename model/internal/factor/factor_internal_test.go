@@ -12,9 +12,9 @@ import (
 	"kith/model/nn"
 )
 
-// made returns questions of a graph in which a link of relation r leads from u to v where
-// (group of u + r) mod groups is the group of v, in both directions, without the hidden ones. Groups
-// are drawn at random, and each node has few links.
+// made returns questions of a graph in which a link of relation r leads from u to v where (group of
+// u + r) mod groups is the group of v, in both directions, without the hidden ones. Groups are
+// drawn at random, and each node has few links.
 func made(rng *rand.Rand, nodes, groups, relations int) (known, hidden []Question) {
 	group := make([]int, nodes)
 	for u := range group {
@@ -134,8 +134,8 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// Equal seeds and questions give equal bits, on any number of processors. Other orders of processors
-// change nothing.
+// Equal seeds and questions give equal bits, on any number of processors. Other orders of
+// processors change nothing.
 func TestSameFactors(t *testing.T) {
 	known, _ := made(rand.New(rand.NewPCG(4, 4)), 100, 4, 2)
 	want := trained(t, known, 100, 4, 2)

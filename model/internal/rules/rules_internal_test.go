@@ -408,8 +408,8 @@ func opposed(rng *rand.Rand, people, things int) (all []Edge) {
 	return all
 }
 
-// Mining finds the rule that speaks against likes, with the hits that chance gives, and no rule over
-// visits, which tell nothing.
+// Mining finds the rule that speaks against likes, with the hits that chance gives, and no rule
+// over visits, which tell nothing.
 func TestMineAgainst(t *testing.T) {
 	t.Parallel()
 	const people, things = 150, 80

@@ -13,8 +13,8 @@ import (
 // packedLen returns the number of bytes of a packed row.
 func packedLen(cols int) int { return 4 + 2*cols }
 
-// appendRows appends the rows of x with 16 bits per entry. Each row is stored as its largest absolute
-// value, a float32, followed by the entries in units of 1/32767 of that value.
+// appendRows appends the rows of x with 16 bits per entry. Each row is stored as its largest
+// absolute value, a float32, followed by the entries in units of 1/32767 of that value.
 func appendRows(b []byte, x blas32.General) []byte {
 	for i := range x.Rows {
 		largest := float32(0)

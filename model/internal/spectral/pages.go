@@ -14,9 +14,10 @@ import (
 	"kith/model/nn"
 )
 
-// The rows of the nodes are stored in pages of pageNodes consecutive nodes: a crc32c of the rest of the
-// page, and the rows of each matrix of perNode, as appendRows packs them. A page is read when one of
-// its rows is first used, and stays in memory: a question reads the rows of a few hundred nodes.
+// The rows of the nodes are stored in pages of pageNodes consecutive nodes: a crc32c of the rest of
+// the page, and the rows of each matrix of perNode, as appendRows packs them. A page is read when
+// one of its rows is first used, and stays in memory: a question reads the rows of a few hundred
+// nodes.
 const (
 	pageNodes = 32
 	sumLen    = 4 // bytes of a checksum
@@ -93,8 +94,8 @@ func (v *Vectors) Load() (*Vectors, error) {
 	return v.spectrum.pages.load(), v.Err()
 }
 
-// Err returns the first error of reading rows, or nil. Rows that cannot be read have undefined numbers,
-// which are finite.
+// Err returns the first error of reading rows, or nil. Rows that cannot be read have undefined
+// numbers, which are finite.
 func (v *Vectors) Err() error {
 	if v == nil || v.spectrum.pages == nil {
 		return nil
@@ -148,8 +149,8 @@ func (p *pages) known(no int) *rows {
 	return p.read[no].Load()
 }
 
-// blank returns vectors like p.of with rows, all zeros, of the nodes from first up to but not including
-// end.
+// blank returns vectors like p.of with rows, all zeros, of the nodes from first up to but not
+// including end.
 func (p *pages) blank(first, end int) *Vectors {
 	s := *p.of.spectrum
 	s.pages, s.first, s.targets = nil, ID(first), make([]rowNumbers, end-first)

@@ -67,8 +67,8 @@ func (s *spectrum) rowsOf(u ID) *rows {
 	return &s.rows
 }
 
-// has reports whether V has a row of u that is not all zeros. The row of a node that had no edges at
-// the time of the computation is.
+// has reports whether V has a row of u that is not all zeros. The row of a node that had no edges
+// at the time of the computation is.
 func (s *spectrum) has(u ID) bool {
 	if int(u) >= s.nodes() {
 		return false

@@ -391,7 +391,8 @@ func (c *counted) ReadAt(b []byte, off int64) (int, error) {
 	return c.Reader.ReadAt(b, off)
 }
 
-// BenchmarkOpenVectors opens the stored vectors of a graph and reads the rows that a question needs.
+// BenchmarkOpenVectors opens the stored vectors of a graph and reads the rows that a question
+// needs.
 func BenchmarkOpenVectors(b *testing.B) {
 	v := &Vectors{spectrum: &spectrum{value: make([]float32, largeRank)}}
 	v.spectrum.in.row, v.spectrum.in.root = nn.Resize(blas32.General{}, 1<<17, largeRank), nn.Resize(blas32.General{}, 1<<17, 1)

@@ -20,8 +20,8 @@ func (r rect) meetsCircle(center Point, radius float64) bool {
 	return dx*dx+dy*dy < radius*radius
 }
 
-// labelRunes is the maximum length of a label, and nameRunes that of a label which a page makes, where
-// there is more room once the reader zooms in.
+// labelRunes is the maximum length of a label, and nameRunes that of a label which a page makes,
+// where there is more room once the reader zooms in.
 const (
 	labelRunes = 20
 	nameRunes  = 32

@@ -261,9 +261,9 @@ func (s *sketch) endsOf(i, j int) []Datum {
 	return []Datum{{"ends", fmt.Sprintf("%d %d", i, j)}}
 }
 
-// relationColor returns the color of the relation that has the i-th most edges. Labels take the same
-// colors in another order. Grey, the last series, stands for all relations that have no color of
-// their own.
+// relationColor returns the color of the relation that has the i-th most edges. Labels take the
+// same colors in another order. Grey, the last series, stands for all relations that have no color
+// of their own.
 func relationColor(i int) Color {
 	order := [...]int{3, 2, 1, 0, 4, NumSeries - 1}
 	return series(order[min(i, len(order)-1)])

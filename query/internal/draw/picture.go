@@ -12,7 +12,8 @@ type Options struct {
 	Seed          uint64 // another seed may give another layout
 	Standalone    bool   // write a file of its own instead of an element of a page
 	Bare          bool   // of a neighborhood: leave out labels and legend, which a page makes from the attributes of nodes and edges
-	// Fades, if it is not nil, reports whether a node of a neighborhood other than its center is faint.
+	// Fades, if it is not nil, reports whether a node of a neighborhood other than its center is
+	// faint.
 	Fades func(db.Key) bool
 }
 

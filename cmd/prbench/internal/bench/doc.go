@@ -75,8 +75,8 @@
 //
 // The layout has room for 10^10 edges, and no graph of that size was made. It cannot be in memory,
 // because the offsets of rows have 32 bits: that ends at 2^31 undirected or 2^32 directed edges. At
-// [kith/index.MaxNodes] nodes everything ends, with ErrTooLarge. Rows that are neither in memory nor
-// in the page cache are not measured at all: each block is then a read of the disk.
+// [kith/index.MaxNodes] nodes everything ends, with ErrTooLarge. Rows that are neither in memory
+// nor in the page cache are not measured at all: each block is then a read of the disk.
 //
 // What 10^10 edges would take: offsets of 64 bits, 4 bytes a node more; a load that sorts and
 // writes on all cores, because much of it is done by one; a repair in bounded memory; and, where no

@@ -139,8 +139,8 @@ func (b *serveBench) makeDatabase(ctx context.Context, path string) (nodes []str
 	return nodes, err
 }
 
-// writeGraph writes a graph of communities of 100 nodes. Each node begins ten edges, nine of them in
-// its community.
+// writeGraph writes a graph of communities of 100 nodes. Each node begins ten edges, nine of them
+// in its community.
 func (b *serveBench) writeGraph(ctx context.Context, g *db.DB) error {
 	const community, begun = 100, 10
 	rng, w := rand.New(rand.NewPCG(1, 1)), g.BulkWriter(ctx)

@@ -109,8 +109,8 @@ func ended(err error) error {
 	return err
 }
 
-// rows reads CSV. The first record has the names of the columns, and is a blank line. A row with more
-// or fewer columns is no record.
+// rows reads CSV. The first record has the names of the columns, and is a blank line. A row with
+// more or fewer columns is no record.
 func rows(in *bufio.Reader) (func() (record, error), error) {
 	table := csv.NewReader(in)
 	table.FieldsPerRecord, table.ReuseRecord, table.LazyQuotes = -1, true, true
