@@ -63,7 +63,7 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Where, "where", "", "condition that links must satisfy, as in a WHERE clause")
 	f.StringVar(&o.Relation, "relation", "", "`relation` of the links (default: all relations together)")
 	f.BoolVar(&o.Inverse, "inverse", false, "score the sources of the relation for each node")
-	f.BoolVar(&o.RankAll, "rank-all", false, "score all candidates of a node; of 10,000 and more, the most promising ones are scored otherwise")
+	f.BoolVar(&o.RankAll, "rank-all", false, "score all candidates of a node, and not the most promising of many")
 	f.IntVar(&o.Top, "top", 0, "number of links of each node (default: 10, or all pairs of --pairs)")
 	f.Func("at", "`time` after which links are predicted, in seconds since 1970, or as 2006-01-02 or 2006-01-02T15:04:05Z (default: now)", func(text string) (err error) {
 		o.At, err = parseTime(text)
