@@ -363,7 +363,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		if err != nil {
 			return nil, err
 		}
-		return slices.AppendSeq(make([]index.ID, 0, r.View.CountLabels()[label]), r.View.Labelled(label)), nil
+		return slices.AppendSeq(make([]index.ID, 0, r.View.Meta.Labels[label].Nodes), r.View.Labelled(label)), nil
 	case byAll:
 		return slices.AppendSeq(make([]index.ID, 0, r.View.Meta.Live), r.View.Nodes()), nil
 	case bySample:

@@ -143,6 +143,14 @@ func putParts(w Writer, key, value []byte, size int) error {
 // splitHead is the number of bytes of the length and the checksum that the first part begins with.
 const splitHead = 12
 
+// readSplitHead returns the length and the checksum of a value, given its first part.
+func readSplitHead(key, first []byte) (size uint64, sum uint32, err error) {
+	if len(first) < splitHead {
+		return 0, 0, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(first))
+	}
+	return binary.LittleEndian.Uint64(first), binary.LittleEndian.Uint32(first[8:]), nil
+}
+
 func partKey(key []byte, i int) []byte {
 	return binary.BigEndian.AppendUint16(bytes.Clone(key), uint16(i))
 }
@@ -180,10 +188,10 @@ const maxAhead = 64 << 20
 
 // joinParts returns the value stored under key, whose first part is given.
 func joinParts(r getter, key, part []byte) ([]byte, error) {
-	if len(part) < splitHead {
-		return nil, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(part))
+	size, sum, err := readSplitHead(key, part)
+	if err != nil {
+		return nil, err
 	}
-	size, sum := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint32(part[8:])
 	value := append(huge.Make[byte](int(min(size, maxAhead)))[:0], part[splitHead:]...)
 	for i := 1; uint64(len(value)) < size; i++ {
 		part, ok, err := r.Get(partKey(key, i))
@@ -215,10 +223,11 @@ func openSplit(s Source, key []byte) (r *splitReader, ok bool, err error) {
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	if len(first) < splitHead {
-		return nil, false, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(first))
+	size, _, err := readSplitHead(key, first)
+	if err != nil {
+		return nil, false, err
 	}
-	r = &splitReader{s, key, int(binary.LittleEndian.Uint64(first)), len(first) - splitHead}
+	r = &splitReader{s, key, int(size), len(first) - splitHead}
 	if r.size < r.part || r.part == 0 && r.size > 0 {
 		return nil, false, fmt.Errorf("%w: %q: first part of %d bytes of %d", ErrCorrupt, key, r.part, r.size)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -224,7 +223,7 @@ func seal(magic string, d any, vectors []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
 	}
-	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body, Vectors: vectors})
+	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: spectral.Checksum(body), Body: body, Vectors: vectors})
 }
 
 // Clone returns an independent copy of the model that continues as this one would. The copies share
@@ -337,7 +336,7 @@ func open(magic string, b []byte) (e envelope, err error) {
 		return e, fmt.Errorf("%w: begins with %.20q", errCorrupt, e.Magic)
 	case e.Version != version:
 		return e, fmt.Errorf("%w: %d, this program reads %d", ErrVersion, e.Version, version)
-	case e.Sum != checksum(e.Body):
+	case e.Sum != spectral.Checksum(e.Body):
 		return e, fmt.Errorf("%w: checksum", errCorrupt)
 	}
 	if err := checkLengths(e.Body); err != nil {
@@ -385,8 +384,6 @@ func (e *envelope) read(b []byte) error {
 	}
 	return err
 }
-
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // Unmarshal decodes a msgpack document of any origin. It allocates a small multiple of len(b),
 // whatever lengths the document claims.
@@ -439,8 +436,7 @@ func checkLengths(b []byte) error {
 }
 
 // skipBytes skips the string or the bytes that d, which reads from r, comes to, and returns their
-// number,
-// -1 for nil. Decoder.Skip would copy them.
+// number, or -1 for nil. Decoder.Skip would copy them.
 func skipBytes(d *msgpack.Decoder, r *bytes.Reader) (int, error) {
 	n, err := d.DecodeBytesLen()
 	switch {
@@ -640,7 +636,7 @@ func (c *config) columns() string {
 
 // Columns returns a checksum that identifies the meaning of the numbers of a context. A model
 // learns only from contexts with its own columns.
-func (m *Model) Columns() uint32 { return checksum([]byte(m.config.columns())) }
+func (m *Model) Columns() uint32 { return spectral.Checksum([]byte(m.config.columns())) }
 
 // Outdated reports whether the model was stored with other columns. In that case everything it had
 // learned is lost, except a belief's memory of pairs and nodes. Outdated stays true until a

@@ -11,13 +11,14 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/model/internal/spectral"
 	"kith/model/nn"
 )
 
 // wrap puts a body into a valid envelope.
 func wrap(t testing.TB, body []byte) []byte {
 	t.Helper()
-	b, err := msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
+	b, err := msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: spectral.Checksum(body), Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}

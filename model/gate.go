@@ -73,10 +73,7 @@ func (s share) asks() bool { return s.Weight != 0 }
 
 // answers reports whether the forecast answers alone about all targets of a source.
 func (o *forecastSnapshot) answers(w World, source ID) bool {
-	if !o.reads(w) || o.gate.open() {
-		return o.reads(w)
-	}
-	return o.gate.of(w.Graph.(Timed), clockOf(w), source).Weight == alone
+	return o.reads(w) && (o.gate.open() || o.gate.of(w.Graph.(Timed), clockOf(w), source).Weight == alone)
 }
 
 // shares returns the share of the forecast in each pair, and whether it answers all of them alone.

@@ -138,9 +138,11 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 // forecastOf returns the probabilities of pairs by the forecast, 0 where it is not asked. It
 // returns nil if it is asked about none.
 func (s *Scorer) forecastOf(w World, pairs []Pair) []float32 {
+	if !s.forecast.reads(w) {
+		return nil
+	}
 	t := s.scratch()
 	defer s.release(t)
-	t.times.shares = t.times.shares[:0]
 	t.forecasts(w, pairs)
 	if !slices.ContainsFunc(t.times.shares, share.asks) {
 		return nil

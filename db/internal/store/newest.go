@@ -188,17 +188,17 @@ func (s *Store) note(ts uint64, r *Records, before position) {
 	if w.file == nil {
 		return // Bulk has closed the store for writing meanwhile, so the commit is in a table
 	}
-	if err := w.mention(s.Dir(), now.log); err != nil {
-		s.log.Warn("noting the newest commit", "err", err)
-		return
+	err := w.mention(s.Dir(), now.log)
+	if err == nil {
+		if now == before {
+			m := w.Logs[now.log]
+			m.Commit, m.Meta = ts, index.Checksum(meta)
+			w.Logs[now.log] = m
+		}
+		w.Commit, w.NoSync, w.Boot = ts, !s.syncs, s.boot
+		err = w.write(w.file)
 	}
-	if now == before {
-		m := w.Logs[now.log]
-		m.Commit, m.Meta = ts, index.Checksum(meta)
-		w.Logs[now.log] = m
-	}
-	w.Commit, w.NoSync, w.Boot = ts, !s.syncs, s.boot
-	if err := w.write(w.file); err != nil {
+	if err != nil {
 		s.log.Warn("noting the newest commit", "err", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -55,12 +56,13 @@ func (v *Vectors) AppendPages(b []byte) ([]byte, error) {
 		for _, x := range v.perNode() {
 			b = appendRows(b, nn.Rows(*x.General, first, min(first+pageNodes, v.Nodes())))
 		}
-		binary.LittleEndian.PutUint32(b[begin:], checksum(b[begin+sumLen:]))
+		binary.LittleEndian.PutUint32(b[begin:], Checksum(b[begin+sumLen:]))
 	}
 	return b, nil
 }
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+// Checksum returns the crc32c of stored bytes.
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // nodeBytes returns the stored size of the rows of a node.
 func (v *Vectors) nodeBytes() (n int) {
@@ -177,12 +179,12 @@ func (p *pages) fill(v *Vectors, no int) {
 // unpack reads the page of the nodes from first up to but not including end into the rows of v.
 func (p *pages) unpack(v *Vectors, first, end int) error {
 	size := p.bytes - (first+pageNodes-end)*v.nodeBytes()
-	p.buffer = append(p.buffer[:0], make([]byte, size)...)
+	p.buffer = slices.Grow(p.buffer[:0], size)[:size]
 	b := p.buffer
 	if n, err := p.stored.ReadAt(b, int64(first/pageNodes)*int64(p.bytes)); n < size {
 		return err
 	}
-	if binary.LittleEndian.Uint32(b) != checksum(b[sumLen:]) {
+	if binary.LittleEndian.Uint32(b) != Checksum(b[sumLen:]) {
 		return errors.New("checksum")
 	}
 	b = b[sumLen:]
