@@ -67,7 +67,7 @@ again: each decision and each reward that was acknowledged must be there.`,
 	f.IntVar(&b.nodes, "nodes", 10_000, "number of nodes of the graph that is made")
 	f.IntVar(&b.clients, "clients", 200, "number of clients")
 	f.IntVar(&b.places, "places", 10, "number of places of a slate")
-	f.DurationVar(&b.span, "time", time.Minute, "how long to measure each part")
+	f.DurationVar(&b.span, "time", time.Minute, "how long to measure each part, or until each client is answered")
 	return cmd
 }
 
@@ -88,10 +88,11 @@ func (b *serveBench) run(ctx context.Context, dir string) error {
 	}
 	c := crowd{server: s, clients: b.clients, nodes: nodes}
 	predict := requests{path: "/predict"}
-	c.act(ctx, b.span, nil, func(v *visitor) error { return v.predict(&predict, b.places) })
+	predict.span = c.act(ctx, b.span, nil, func(v *visitor) error { return v.predict(&predict, b.places) })
 	choose, reward := requests{path: "/choose"}, requests{path: "/reward"}
 	var log journal
-	c.act(ctx, b.span, s.kill, func(v *visitor) error { return v.decide(&choose, &reward, b.places, &log) })
+	choose.span = c.act(ctx, b.span, s.kill, func(v *visitor) error { return v.decide(&choose, &reward, b.places, &log) })
+	reward.span = choose.span
 	s.kill() // waits for its end
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -169,7 +170,7 @@ func (r *requests) write(b *serveBench) error {
 	if l.Took = r.took; len(l.Took) == 0 {
 		return fmt.Errorf("no POST %s was answered: %w", r.path, errors.Join(r.failed...))
 	}
-	l.Add(float64(len(r.took))/b.span.Seconds(), "requests/s")
+	l.Add(float64(len(r.took))/r.span.Seconds(), "requests/s")
 	l.Add(l.Quantile(0.99), "p99-ns")
 	l.Add(float64(len(r.failed)), "errors")
 	l.Add(float64(r.refused), "refused")

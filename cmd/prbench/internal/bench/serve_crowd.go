@@ -69,6 +69,7 @@ func (s *server) kill() {
 // requests are the requests to a path.
 type requests struct {
 	path string
+	span time.Duration // in which they were sent
 
 	mu      sync.Mutex // protects following fields
 	took    []time.Duration
@@ -120,30 +121,36 @@ type visitor struct {
 // errEnded means that a visitor has nothing more to do, as the server was killed.
 var errEnded = errors.New("the server was killed")
 
-// act lets each client call act for a while, again and again, and then calls end, if it is not nil,
-// while they go on.
-func (c *crowd) act(ctx context.Context, span time.Duration, end func(), act func(*visitor) error) {
+// act lets each client call act again and again, at least once and together for a while, and then
+// calls end, if it is not nil, while they go on. It returns how long that while was.
+func (c *crowd) act(ctx context.Context, span time.Duration, end func(), act func(*visitor) error) time.Duration {
 	var ended atomic.Bool
-	timer := time.AfterFunc(span, func() {
-		if end != nil {
-			end()
-		}
-		ended.Store(true)
-	})
-	defer timer.Stop()
-	var all sync.WaitGroup
+	var all, first sync.WaitGroup
+	start := time.Now()
+	first.Add(c.clients)
 	for i := range c.clients {
 		all.Go(func() {
 			v := visitor{crowd: c, ctx: ctx, rng: random.New(random.NewPCG(7, uint64(i))), http: http.Client{Transport: &http.Transport{}}}
 			defer v.http.CloseIdleConnections()
-			for ctx.Err() == nil && !ended.Load() {
-				if act(&v) != nil {
-					return
-				}
+			err := act(&v)
+			first.Done()
+			for err == nil && ctx.Err() == nil && !ended.Load() {
+				err = act(&v)
 			}
 		})
 	}
+	first.Wait()
+	select {
+	case <-ctx.Done():
+	case <-time.After(span - time.Since(start)):
+	}
+	took := time.Since(start)
+	if end != nil {
+		end()
+	}
+	ended.Store(true)
 	all.Wait()
+	return took
 }
 
 // source returns a random node, and the candidates of a question about it.
