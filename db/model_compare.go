@@ -12,6 +12,7 @@ import (
 
 	"kith/db/internal/hidden"
 	"kith/db/internal/record"
+	"kith/db/internal/walk"
 	"kith/db/words"
 	"kith/model"
 	"kith/ppr"
@@ -45,6 +46,9 @@ type Training struct {
 // and up to 200 others, drawn from the nodes two steps away, or three where no hidden link is
 // nearer. A link further away counts as missed. An MRR is therefore about ranks among drawn
 // candidates, the same for all contenders, and higher than among all nodes.
+//
+// A training in the background asks the built-in model and each heuristic about a quarter of the
+// sources first, and about the others only if it is not clearly worse than the new version.
 //
 // If a source has to read more than 200,000 entries of rows for a step, it reads about
 // as many, drawn at random. Its candidates are then drawn from the nodes found in this way, where
@@ -148,8 +152,9 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *record.Learner) (c 
 	}
 	c = Comparison{Hidden: v.edges, Sources: len(v.questions.All), Sampled: v.questions.Sampled, Links: v.questions.Links}
 	add := func(role string, name string, sums []float64, trained bool) {
-		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.questions.Links), Trained: trained}
+		s := Standing{Role: role, Name: name, MRR: v.mrr(sums), Trained: trained}
 		if role != roleNew {
+			fresh := fresh[:len(sums)]
 			s.Better, s.Worse = hidden.BeyondChance(sums, fresh), hidden.BeyondChance(fresh, sums)
 		}
 		c.Standings = append(c.Standings, s)
@@ -164,14 +169,14 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *record.Learner) (c 
 			add(roleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
 		}
 	}
-	sums, err := v.measure(ctx, tx.db.prior(tx.snap.Snapshot), validationEpsilon)
+	sums, err := v.measureRival(ctx, tx.db.prior(tx.snap.Snapshot), validationEpsilon, fresh)
 	if err != nil {
 		return c, err
 	}
 	add(rolePrior, "prior", sums, false)
 	v.progress.Finish(phaseModels)
 	v.progress.Begin(phaseHeuristics)
-	name, sums, err := v.bestHeuristic(ctx, tx)
+	name, sums, err := v.bestHeuristic(ctx, tx, fresh)
 	v.progress.Finish(phaseHeuristics)
 	if err == nil {
 		add(roleHeuristic, name, sums, false)
@@ -184,27 +189,54 @@ func (v *validation) measureModel(ctx context.Context, tx *Tx, s *model.Scorer) 
 	if tx.fitsModel("", s, v.rest.snap.Snapshot) != nil {
 		return nil, nil
 	}
-	sums, err := v.measure(ctx, s, validationEpsilon)
+	sums, err := v.measure(ctx, s, validationEpsilon, v.tasks)
 	if errors.Is(err, ErrTooLarge) {
 		return nil, nil
 	}
 	return sums, err
 }
 
-// bestHeuristic returns the heuristic that finds the links best.
-func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, best []float64, err error) {
+// measureRival is measure for a scorer that matters only if it is better than a version, whose sums
+// are given. In a brief comparison, a scorer is only asked the first tasks if it is worse on these
+// by more than chance explains.
+func (v *validation) measureRival(ctx context.Context, s *model.Scorer, epsilon float64, version []float64) ([]float64, error) {
+	first := 0
+	if v.brief {
+		first = max(len(v.tasks)/briefPart, leastSources)
+	}
+	sums, err := v.measure(ctx, s, epsilon, v.tasks[:first])
+	if err != nil || hidden.BeyondChance(version[:first], sums) {
+		return sums, err
+	}
+	more, err := v.measure(ctx, s, epsilon, v.tasks[first:])
+	return append(sums, more...), err
+}
+
+// mrr returns the mean reciprocal rank of the links of the first questions, given the sums for
+// these.
+func (v *validation) mrr(sums []float64) float64 {
+	links := 0
+	for _, q := range v.questions.All[:len(sums)] {
+		links += q.Links
+	}
+	return sum(sums) / float64(links)
+}
+
+// bestHeuristic returns the heuristic that finds the links best, as far as it matters next to a
+// version, whose sums are given.
+func (v *validation) bestHeuristic(ctx context.Context, tx *Tx, version []float64) (name string, best []float64, err error) {
 	most := -1.0
 	for _, of := range tx.comparedHeuristics() {
 		h, err := tx.heuristic(of)
 		if err != nil {
 			return "", nil, err
 		}
-		sums, err := v.measure(ctx, h.scorer, 0) // a coarse ppr does not order the neighbours of a node of large degree
+		sums, err := v.measureRival(ctx, h.scorer, 0, version) // a coarse ppr does not order the neighbours of a node of large degree
 		if err != nil {
 			return "", nil, err
 		}
-		if total := sum(sums); total > most {
-			name, best, most = of, sums, total
+		if mrr := v.mrr(sums); mrr > most {
+			name, best, most = of, sums, mrr
 		}
 	}
 	return name, best, nil
@@ -225,6 +257,7 @@ const (
 	validationEdges      = 2000 // approximate number of edges
 	leastValidationEdges = 20   // smallest number of edges for a comparison
 	leastSources         = 10
+	briefPart            = 4    // the part of the questions, one in 4, that a brief comparison asks of all
 	validationWalked     = 4e6  // largest number of edges of a graph on which ppr takes part, which solves to the database's epsilon
 	validationEpsilon    = 1e-4 // error allowed for the PageRank that spreads the scores of models, relative to the scores
 )
@@ -239,7 +272,15 @@ type validation struct {
 	progress  *model.Meter
 	share     float64 // share of the edges that is left out
 	edges     int
+	brief     bool // see measureRival
 	questions hidden.Questions
+	tasks     []task // the questions
+}
+
+// task is a question, and what its contenders share.
+type task struct {
+	hidden.Question
+	known walk.Known
 }
 
 // leaveOut leaves edges out for a comparison. It returns nil if there can be none, and says why.
@@ -278,20 +319,23 @@ func (tx *Tx) leaveOut(ctx context.Context) (v *validation, skipped string, err 
 		return nil, fmt.Sprintf("no path of up to three steps is left between the ends of %s that could be hidden",
 			words.Count(v.edges, "edge")), nil
 	}
+	for _, q := range v.questions.All {
+		v.tasks = append(v.tasks, task{Question: q})
+	}
 	return v, "", nil
 }
 
-// measure returns the sum of the reciprocal ranks of the links of each question. Half of the
-// candidates with an equal score count as better. epsilon is the error allowed for PageRank; 0
-// means the database's.
-func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float64) ([]float64, error) {
-	sums, errs := make([]float64, len(v.questions.All)), make([]error, len(v.questions.All))
+// measure returns the sum of the reciprocal ranks of the links of each task. Half of the candidates
+// with an equal score count as better. epsilon is the error allowed for PageRank; 0 means the
+// database's.
+func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float64, tasks []task) ([]float64, error) {
+	sums, errs := make([]float64, len(tasks)), make([]error, len(tasks))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(sums); i = int(next.Add(1)) - 1 {
-				sums[i], errs[i] = v.measureOne(ctx, s, epsilon, &v.questions.All[i])
+				sums[i], errs[i] = v.measureOne(ctx, s, epsilon, &tasks[i])
 				v.progress.Step(1)
 			}
 		})
@@ -300,11 +344,12 @@ func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float
 	return sums, errors.Join(errs...)
 }
 
-func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon float64, q *hidden.Question) (float64, error) {
+func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon float64, q *task) (float64, error) {
 	if err := ctx.Err(); err != nil || len(q.Found) == 0 {
 		return 0, err
 	}
 	asked := question{start: ppr.Unit(q.Source), candidates: q.Candidates, scorer: s, walk: v.rest.walker(q.Source, true, epsilon)}
+	asked.walk.Known = &q.known
 	scores, err := asked.score(ctx, v.rest)
 	if err != nil {
 		return 0, err

@@ -46,7 +46,7 @@ func TestLeaveOutSampled(t *testing.T) {
 		links, err := hidden.ToBeFound(ctx, pairs, false)
 		must(t, err)
 		mrr := func() float64 {
-			sums, err := v.measure(ctx, h.scorer, 0)
+			sums, err := v.measure(ctx, h.scorer, 0, v.tasks)
 			must(t, err)
 			return sum(sums) / float64(v.questions.Links)
 		}

@@ -189,7 +189,7 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *record.Learner, t TrainOpt
 			}
 			return tx.fitRelations(ctx, l.Model, t)
 		}
-		leftOut, v.progress = v.share, t.Plan.Progress
+		leftOut, v.progress, v.brief = v.share, t.Plan.Progress, t.Deploy == deployIfAhead
 		if err := v.rest.fit(ctx, l.Model, t); err != nil {
 			return err
 		}

@@ -128,7 +128,7 @@ func TestValidationMeasure(t *testing.T) {
 		must(t, err)
 		m, err := tx.heuristic("resource_allocation")
 		must(t, err)
-		sums, err := v.measure(ctx, m.scorer, 0)
+		sums, err := v.measure(ctx, m.scorer, 0, v.tasks)
 		must(t, err)
 		for i, q := range v.questions.All {
 			if math.Abs(sums[i]-want[tx.key(q.Source)]) > 1e-12 {
@@ -137,6 +137,45 @@ func TestValidationMeasure(t *testing.T) {
 		}
 		if links := of.Results[0].Links; v.questions.Links != links {
 			t.Errorf("%d links, want %d", v.questions.Links, links)
+		}
+		return nil
+	}))
+}
+
+// A brief comparison asks a scorer that is clearly worse the first quarter of the questions, and
+// others all. What the tasks know after the first answers changes no later one.
+func TestMeasureRival(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := openClubs(t, 25, &Options{InMemory: true, Memory: 64 << 20})
+	v, _ := leftOut(t, g)
+	must(t, g.View(ctx, func(tx *Tx) error {
+		prior := tx.db.prior(tx.snap.Snapshot)
+		own, err := v.measure(ctx, prior, validationEpsilon, v.tasks)
+		must(t, err)
+		known, err := v.measure(ctx, prior, validationEpsilon, v.tasks)
+		must(t, err)
+		if !slices.Equal(known, own) {
+			t.Error("the second answers are not the first ones")
+		}
+		better := make([]float64, len(own))
+		for i, sum := range own {
+			better[i] = sum + 1 + float64(i%3)
+		}
+		for _, c := range []struct {
+			brief   bool
+			version []float64
+			want    int
+		}{{false, better, len(own)}, {true, own, len(own)}, {true, better, max(len(own)/briefPart, leastSources)}} {
+			v.brief = c.brief
+			sums, err := v.measureRival(ctx, prior, validationEpsilon, c.version)
+			must(t, err)
+			if !slices.Equal(sums, own[:c.want]) {
+				t.Errorf("brief %v: %d of %d questions, want %d", c.brief, len(sums), len(own), c.want)
+			}
+		}
+		if got, want := v.mrr(own[:leastSources]), sum(own[:leastSources]); !(got > 0 && got <= want) {
+			t.Errorf("MRR %v of the first %d questions", got, leastSources)
 		}
 		return nil
 	}))

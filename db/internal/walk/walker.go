@@ -34,6 +34,7 @@ type Walker struct {
 	Found *model.Found
 	Whole *Walker // walks along all relations, for a question about one; nil: none
 	Exact bool    // candidates and contexts do not depend on what the cache holds
+	Known *Known  // values of Proximity that several requests share; may be nil
 	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may
 	// accept larger errors than the tolerance.
 	Accept func(v, bound []float64) bool
@@ -46,6 +47,18 @@ type Walker struct {
 	ContextsVary bool // Proximity did
 
 	held map[index.StateID]index.Cached // states that this request has read, the first maxHeld
+}
+
+// Known holds values of Proximity for requests that ask for the same nodes of one version of the
+// graph, one after the other. The zero value is empty.
+type Known struct {
+	of map[index.StateID]estimates // the last ones
+}
+
+// estimates are the values of nodes without their bounds.
+type estimates struct {
+	at     []index.ID
+	values []float64
 }
 
 // maxHeld bounds the number of states that a request holds, for questions about large sets of
@@ -175,7 +188,7 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
 	of := index.StateID{Form: form, Alpha: alpha, Source: source, Coarse: true}
 	if _, ok := w.held[of]; w.Reader == nil && !ok { // a solve is cheaper than a state
-		return w.States.Estimates(ctx, w.View.Graph, of, ppr.Unit(source), w.States.Target(of), at)
+		return w.estimates(ctx, of, at)
 	}
 	st, err := w.state(ctx, of)
 	if err != nil {
@@ -184,6 +197,23 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	w.ContextsVary = w.ContextsVary || !st.Pristine
 	v, _ := st.Values(w.View.Graph, at)
 	return v, nil
+}
+
+// estimates solves for a source, or returns known values.
+func (w *Walker) estimates(ctx context.Context, of index.StateID, at []index.ID) ([]float64, error) {
+	if w.Known != nil {
+		if last, ok := w.Known.of[of]; ok && slices.Equal(last.at, at) {
+			return last.values, nil
+		}
+	}
+	values, err := w.States.Estimates(ctx, w.View.Graph, of, ppr.Unit(of.Source), w.States.Target(of), at)
+	if w.Known != nil && err == nil {
+		if w.Known.of == nil {
+			w.Known.of = map[index.StateID]estimates{}
+		}
+		w.Known.of[of] = estimates{slices.Clone(at), values}
+	}
+	return values, err
 }
 
 // unit returns the unit of weight in which degrees count in a form, see ppr.MaxNorm.
