@@ -47,11 +47,13 @@ type drawing struct {
 // without edges. If an undirected graph has fewer edges than the plan has samples, edges are also
 // read from their other ends, as many as samples are left.
 //
+// drawChoices also returns the vectors of the last fold.
+//
 // A fold holds a world and the vectors of its nodes. Therefore only as many folds are open at a
 // time as processors can read.
 func (m *Model) drawChoices(
 	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, plan EdgePlan, nodes *spectral.Plan, without Without,
-) (all []choice, err error) {
+) (all []choice, last *spectral.Vectors, err error) {
 	drawn := 0
 	for _, fold := range folds {
 		drawn += len(fold)
@@ -69,16 +71,16 @@ func (m *Model) drawChoices(
 			}
 			hidden := d.choose(folds[k], back)
 			if d.world, err = without(hidden); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if d.vectors, err = vectorsIn(ctx, rng, nodes, d.world, plan.Progress); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			open[i], k = d, k+1
+			open[i], last, k = d, d.vectors, k+1
 		}
 		plan.Progress.Begin(phaseReading)
 		if err := nn.TryParallel(ctx, len(open), func(ctx context.Context, i int) error { return open[i].addLinks(ctx) }); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, d := range open {
 			all = append(all, slices.Concat(d.out...)...)
@@ -88,7 +90,7 @@ func (m *Model) drawChoices(
 		}
 	}
 	plan.Progress.Finish(phaseReading)
-	return all, nil
+	return all, last, nil
 }
 
 // choose draws the links of a fold to read, and returns the edges that its world lacks.

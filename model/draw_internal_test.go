@@ -104,7 +104,7 @@ func TestDrawnEnds(t *testing.T) {
 		}
 		m := newModel(t, "default", "", 0)
 		ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
-		drawn, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, [][][2]ID{fold},
+		drawn, _, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, [][][2]ID{fold},
 			EdgePlan{Samples: c.samples, Negatives: 4}, nil, ask)
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestDrawingRepeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, folds, plan, nodes, ask)
+		got, _, err := m.drawChoices(context.Background(), rand.New(rand.NewPCG(2, 2)), g, folds, plan, nodes, ask)
 		if err != nil {
 			t.Fatal(err)
 		}

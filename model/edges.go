@@ -25,8 +25,8 @@ type EdgePlan struct {
 	// out: see VectorsLeftOut.
 	Memory int64
 	// Again says that policy default continues from the weights of its last training, from the
-	// edges of an earlier version of the graph. It then learns a quarter of the edges in fewer
-	// passes.
+	// edges of an earlier version of the graph. It then learns an eighth of the edges in fewer
+	// passes, and the vectors of nodes are less exact.
 	Again    bool
 	Progress *Meter // receives the phases of EdgePhases; may be nil
 }

@@ -92,7 +92,7 @@ func TestRankerPlan(t *testing.T) {
 		{EdgePlan{Memory: 1 << 20}, 3 << 18 / each, 2},
 		{EdgePlan{Memory: 1}, 1, 2},
 		{EdgePlan{Memory: 1, Samples: 50}, 50, 2},
-		{EdgePlan{Again: true}, samplesFor(0) / 4, 1},
+		{EdgePlan{Again: true}, samplesFor(0) / againPart, 1},
 	} {
 		p := test.plan
 		if err := c.rankerPlan(g, &p); err != nil {
@@ -272,7 +272,12 @@ func TestTrainAgain(t *testing.T) {
 		}
 		return sum
 	}
-	if near, far := distance(trained, train(first, EdgePlan{Again: true})), distance(trained, train(same, EdgePlan{})); near > far/2 {
+	continued, twin := train(first, EdgePlan{Again: true}), newModel(t, "default", "", 12)
+	train(twin, EdgePlan{Epochs: 2})
+	if !slices.Equal(continued.Theta, train(twin, EdgePlan{Again: true}).Theta) || !Same(first.Scorer(), twin.Scorer()) {
+		t.Error("two trainings that continue from the same weights differ")
+	}
+	if near, far := distance(trained, continued), distance(trained, train(same, EdgePlan{})); near > far/2 {
 		t.Errorf("the weights of a training that continues are %v away, those of a new one %v", near, far)
 	}
 }

@@ -25,7 +25,8 @@ const (
 	leastPasses  = 6 // of each member
 	mostPasses   = 12
 	rankerRate   = 1e-2
-	againPasses  = 3 // of a training that continues from the last one
+	againPart    = 8 // of a training that continues from the last one: the part of the links, one in 8, that it reads
+	againPasses  = 3
 	againRate    = 1e-3
 	rankerFolds  = 10 // folds at most
 	heldOut      = 10 // the part of the choices, one in 10, that measures the passes of a training and is not learned
@@ -60,7 +61,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	}
 	by := EdgePlan{Samples: samplesFor(edges), Negatives: choiceLen, Folds: rankerFolds}
 	if p.Again {
-		by.Samples /= 4
+		by.Samples /= againPart
 	}
 	each := 4 * int64(c.rankLen()) * int64(1+choiceKinds*cmp.Or(p.Negatives, by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
@@ -96,7 +97,10 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	all, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without)
+	if plan.Again {
+		nodes = nodes.Again(nil)
+	}
+	all, last, err := m.drawChoices(ctx, rng, g, folds, plan, nodes, without)
 	if err != nil {
 		return err
 	}
@@ -114,6 +118,9 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	net, err := fitMembers(ctx, rng, from, scale, train, valid, plan.Epochs, rate, plan.Progress)
 	if err != nil {
 		return err
+	}
+	if plan.Again {
+		nodes = nodes.Again(last)
 	}
 	r := &ranker{net, levelOf(net, all)}
 	b := *m.belief
@@ -301,7 +308,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	if err != nil {
 		return err
 	}
-	all, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without)
+	all, _, err := m.drawChoices(ctx, rng, g, folds, plan, nil, without)
 	if err != nil {
 		return err
 	}

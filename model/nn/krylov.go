@@ -20,10 +20,15 @@ const KrylovWidth = 32
 
 // KrylovVectors returns the number of vectors of length n that a Krylov holds at most for k
 // eigenvalues, the result not included.
-func KrylovVectors(k int) int { return basisLen(k) + 3*KrylovWidth }
+func KrylovVectors(k int) int { return basisLen(k, false) + 3*KrylovWidth }
 
 // basisLen returns the number of basis vectors that k eigenvectors need.
-func basisLen(k int) int { return 2*k + 20 }
+func basisLen(k int, short bool) int {
+	if short {
+		return 3*k/2 + 20
+	}
+	return 2*k + 20
+}
 
 // Krylov computes eigenvectors of a symmetric matrix S by the block method of Lanczos with full
 // reorthogonalisation (Golub and Van Loan, Matrix Computations, section 10.3). A block finds as
@@ -33,6 +38,7 @@ func basisLen(k int) int { return 2*k + 20 }
 type Krylov struct {
 	Product func(ctx context.Context, x, y blas32.General) error // y = Sx, at most KrylovWidth columns
 	Power   int                                                  // of S; an even one if S has no negative eigenvalues
+	Short   bool                                                 // the basis is a quarter shorter, and the last eigenvectors are less exact
 	Rng     *rand.Rand
 
 	basis []blas32.General // blocks of orthonormal columns
@@ -46,8 +52,8 @@ type Krylov struct {
 // krylovSize returns the number of basis vectors used for k eigenvectors of an n x n matrix, and
 // the width of a block. A short basis has narrow blocks, because the space gets better with their
 // number.
-func krylovSize(n, k int) (steps, width int) {
-	steps, width = basisLen(k), KrylovWidth
+func krylovSize(n, k int, short bool) (steps, width int) {
+	steps, width = basisLen(k, short), KrylovWidth
 	if steps < 5*KrylovWidth {
 		width /= 2
 	}
@@ -65,6 +71,52 @@ func (l *Krylov) Eigen(ctx context.Context, n, k int) (value []float32, vector b
 	if err := l.run(ctx, n, k); err != nil {
 		return nil, blas32.General{}, err
 	}
+	return l.ritz(ctx, n, k)
+}
+
+// Refine is Eigen for vectors that are near the eigenvectors, one in each column. It makes one step
+// of subspace iteration (Golub and Van Loan, section 8.2.4).
+func (l *Krylov) Refine(ctx context.Context, near blas32.General) (value []float32, vector blas32.General, err error) {
+	n, k := near.Rows, near.Cols
+	l.begin(k)
+	l.power = 1
+	for done := 0; done < k && err == nil; done += KrylovWidth {
+		x := Resize(blas32.General{}, n, min(k-done, KrylovWidth))
+		for i := range n {
+			copy(Row(x, i), Row(near, i)[done:])
+		}
+		err = l.addProduct(ctx, x)
+	}
+	if err != nil {
+		return nil, blas32.General{}, err
+	}
+	return l.ritz(ctx, n, k)
+}
+
+// addProduct adds the product of S and x to the basis, and to the form.
+func (l *Krylov) addProduct(ctx context.Context, x blas32.General) error {
+	y, first := Resize(blas32.General{}, x.Rows, x.Cols), len(l.basis)*KrylovWidth
+	if err := l.multiply(ctx, x, y); err != nil {
+		return err
+	}
+	q, err := l.block(ctx, y, x.Cols)
+	if err != nil {
+		return err
+	}
+	l.basis = append(l.basis, q)
+	if err := l.multiply(ctx, q, y); err != nil {
+		return err
+	}
+	projections, err := products(ctx, l.basis, y)
+	if err == nil {
+		l.setForm(first, projections)
+	}
+	return err
+}
+
+// ritz returns the k eigenvalues of largest absolute value of the form, and the vectors that the
+// basis makes of its eigenvectors.
+func (l *Krylov) ritz(ctx context.Context, n, k int) (value []float32, vector blas32.General, err error) {
 	values, in, err := eigen(l.form)
 	if err != nil {
 		return nil, blas32.General{}, err
@@ -100,17 +152,22 @@ func eigen(of *mat.SymDense) (values []float64, vectors mat.Dense, err error) {
 	return e.Values(nil), vectors, nil
 }
 
-// run fills the basis and the form.
-func (l *Krylov) run(ctx context.Context, n, k int) error {
-	steps, width := krylovSize(n, k)
-	l.power = l.Power
-	if steps == n { // the basis has the whole space
-		l.power = 1
-	}
+// begin makes the basis empty, for a number of vectors.
+func (l *Krylov) begin(steps int) {
 	l.basis, l.form, l.largest = nil, nil, 0
 	if steps > 0 {
 		l.form = mat.NewSymDense(steps, nil)
 	}
+}
+
+// run fills the basis and the form.
+func (l *Krylov) run(ctx context.Context, n, k int) error {
+	steps, width := krylovSize(n, k, l.Short)
+	l.power = l.Power
+	if steps == n { // the basis has the whole space
+		l.power = 1
+	}
+	l.begin(steps)
 	next := Resize(blas32.General{}, n, width)
 	clear(next.Data)
 	for done := 0; done < steps; done += next.Cols {

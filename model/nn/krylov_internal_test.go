@@ -67,6 +67,48 @@ func TestKrylovIsEigen(t *testing.T) {
 	}
 }
 
+// Refine gets near the eigenvectors of a matrix from the eigenvectors of one that lacks a tenth of
+// the entries and some rows, by a shorter basis, and also if some of them are zeros.
+func TestKrylovRefine(t *testing.T) {
+	t.Parallel()
+	const n, k = 300, 40
+	rng := rand.New(rand.NewPCG(3, 2))
+	of, less := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	for e := range 5 * n {
+		i, j := rng.IntN(n), rng.IntN(n)
+		of.SetSym(i, j, 1)
+		if e%10 != 0 && min(i, j) > 2 {
+			less.SetSym(i, j, 1)
+		}
+	}
+	short := krylovOf(rng, less)
+	short.Short = true
+	_, near, err := short.Eigen(context.Background(), n, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := short.form.SymmetricDim(), basisLen(k, true); got < want || got >= basisLen(k, false) {
+		t.Errorf("a basis of %d vectors, want %d", got, want)
+	}
+	for i := range n {
+		clear(Row(near, i)[k-3:])
+	}
+	values, vectors, err := krylovOf(rng, of).Refine(context.Background(), near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, _, err := krylovOf(rng, of).Eigen(context.Background(), n, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range k / 2 {
+		if diff := math.Abs(float64(values[i])) - math.Abs(float64(exact[i])); math.Abs(diff) > 0.03*float64(exact[0]) {
+			t.Errorf("eigenvalue %d is %v, want %v", i, values[i], exact[i])
+		}
+	}
+	checkOrthonormal(t, k, vectors)
+}
+
 // krylovOf returns a Krylov of a dense matrix.
 func krylovOf(rng *rand.Rand, of *mat.SymDense) *Krylov {
 	n := of.SymmetricDim()
@@ -97,6 +139,12 @@ func checkEigen(t *testing.T, of *mat.SymDense, k int, values []float32, vectors
 			t.Errorf("eigenvalue %d is %v, want %v", i, values[i], all[i])
 		}
 	}
+	checkOrthonormal(t, k, vectors)
+}
+
+// checkOrthonormal checks the columns of vectors.
+func checkOrthonormal(t *testing.T, k int, vectors blas32.General) {
+	t.Helper()
 	for i := range k {
 		for j := range i + 1 {
 			sum, want := 0.0, 0.0
@@ -128,7 +176,11 @@ func TestKrylovIsDeterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fmt.Sprint(values, vectors.Data)
+		refined, again, err := krylovOf(rand.New(rand.NewPCG(1, 2)), of).Refine(context.Background(), vectors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(values, vectors.Data, refined, again.Data)
 		if first == "" {
 			first = got
 		}

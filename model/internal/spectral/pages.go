@@ -50,6 +50,7 @@ func (v *Vectors) AppendPages(b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	b = slices.Grow(b, int(v.storedBytes(v.Nodes())))
 	for first := 0; first < v.Nodes(); first += pageNodes {
 		begin := len(b)
 		b = append(b, make([]byte, sumLen)...)
@@ -72,6 +73,11 @@ func (v *Vectors) nodeBytes() (n int) {
 	return n
 }
 
+// storedBytes returns the size of the pages of n nodes.
+func (v *Vectors) storedBytes(n int) int64 {
+	return int64(n)*int64(v.nodeBytes()) + int64((n+pageNodes-1)/pageNodes)*sumLen
+}
+
 // open gives v, which has no rows, the pages of n nodes.
 func (v *Vectors) open(stored Stored, n int) error {
 	for _, x := range v.perNode() {
@@ -79,11 +85,10 @@ func (v *Vectors) open(stored Stored, n int) error {
 			return errors.New("rows without numbers")
 		}
 	}
-	count, each := (n+pageNodes-1)/pageNodes, v.nodeBytes()
-	if want := int64(n)*int64(each) + int64(count)*sumLen; stored.Size() != want {
+	if want := v.storedBytes(n); stored.Size() != want {
 		return fmt.Errorf("%d bytes of rows of %d nodes, which take %d", stored.Size(), n, want)
 	}
-	p := &pages{of: v, nodes: n, stored: stored, bytes: sumLen + pageNodes*each, read: make([]atomic.Pointer[rows], count)}
+	p := &pages{of: v, nodes: n, stored: stored, bytes: sumLen + pageNodes*v.nodeBytes(), read: make([]atomic.Pointer[rows], (n+pageNodes-1)/pageNodes)}
 	v.spectrum.pages = p
 	return nil
 }

@@ -135,7 +135,7 @@ const (
 )
 
 // spectrumOf computes the k largest singular values and their vectors.
-func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
+func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int, by iteration) (*spectrum, error) {
 	s := &spectrum{directed: g.Directed(), parts: partsOf(g)}
 	s.out.root = rootsOf(g, graph.OutLen)
 	if s.in.root = s.out.root; s.directed {
@@ -145,12 +145,12 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	var err error
 	switch {
 	case s.directed:
-		err = s.decomposeSquare(ctx, rng, g, k, nil, nil)
+		err = s.decomposeSquare(ctx, rng, g, k, by, nil, nil)
 	case s.parts != nil:
-		err = s.decomposeSquare(ctx, rng, g, k, nodesOf(s.parts, 1), nodesOf(s.parts, 2))
+		err = s.decomposeSquare(ctx, rng, g, k, by, nodesOf(s.parts, 1), nodesOf(s.parts, 2))
 	default:
 		l := nn.Krylov{Rng: rng, Power: 3, Product: s.forward(g).times}
-		s.value, s.in.row, err = l.Eigen(ctx, g.NumNodes(), k)
+		s.value, s.in.row, err = by.eigen(ctx, &l, g.NumNodes(), k, nil)
 		s.out.row = s.in.row
 	}
 	if err != nil {
@@ -162,10 +162,35 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	return s, ctx.Err()
 }
 
+// iteration says how a spectrum is computed.
+type iteration struct {
+	short bool      // by a shorter basis; see nn.Krylov
+	near  *spectrum // of nearly the same graph, to start from; nil: none
+}
+
+// eigen returns the k eigenvalues and eigenvectors of l of dimension n. Its rows are of the given
+// nodes; nil means all.
+func (by iteration) eigen(ctx context.Context, l *nn.Krylov, n, k int, nodes []ID) ([]float32, blas32.General, error) {
+	l.Short = by.short
+	if by.near == nil || by.near.in.row.Cols != min(k, n) {
+		return l.Eigen(ctx, n, k)
+	}
+	near := by.near.in.row
+	if nodes != nil {
+		near = nn.Resize(blas32.General{}, n, near.Cols)
+		for i, u := range nodes {
+			copy(nn.Row(near, i), nn.Row(by.near.in.row, int(u)))
+		}
+	}
+	return l.Refine(ctx, near)
+}
+
 // decomposeSquare computes the decomposition from the eigenvectors of NᵀN. Of a bipartite graph, it
 // is given the nodes of both parts, and N has a row for each node of one and a column for each node
 // of the other.
-func (s *spectrum) decomposeSquare(ctx context.Context, rng *rand.Rand, g Graph, k int, rows, cols []ID) (err error) {
+func (s *spectrum) decomposeSquare(
+	ctx context.Context, rng *rand.Rand, g Graph, k int, by iteration, rows, cols []ID,
+) (err error) {
 	n := g.NumNodes()
 	forward, back := s.forward(g), normalised{g: g, rows: graph.In, own: s.in.root.Data, other: s.out.root.Data}
 	if s.parts != nil {
@@ -185,7 +210,7 @@ func (s *spectrum) decomposeSquare(ctx context.Context, rng *rand.Rand, g Graph,
 		}
 		return back.times(ctx, between, y)
 	}}
-	if s.value, s.in.row, err = l.Eigen(ctx, n, k); err != nil {
+	if s.value, s.in.row, err = by.eigen(ctx, &l, n, k, cols); err != nil {
 		return err
 	}
 	for i, v := range s.value {

@@ -87,7 +87,7 @@ func (s *spectrum) product() *mat.Dense {
 
 func spectrumFor(t *testing.T, g Graph, k int) *spectrum {
 	t.Helper()
-	s, err := spectrumOf(context.Background(), rand.New(rand.NewPCG(1, 2)), g, k)
+	s, err := spectrumOf(context.Background(), rand.New(rand.NewPCG(1, 2)), g, k, iteration{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +132,35 @@ func TestSpectrumHoldsTheLargest(t *testing.T) {
 	}
 }
 
+// A spectrum that starts from the spectrum of a part of the graph is near the spectrum of all.
+func TestSpectrumFromNear(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]*mesh{
+		"undirected": randomMesh(120, 900, false), "directed": randomMesh(120, 900, true), "bipartite": bipartite(70, 50, 900),
+	} {
+		var hidden [][2]ID
+		for u, row := range g.Succ {
+			if u%10 == 0 && len(row) > 0 {
+				hidden = append(hidden, [2]ID{ID(u), row[0]})
+			}
+		}
+		const k = 12
+		want, less := spectrumFor(t, g, k), spectrumFor(t, g.Without(hidden), k)
+		s, err := spectrumOf(context.Background(), rand.New(rand.NewPCG(1, 3)), g, k, iteration{near: less})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range s.value[:6] {
+			if math.Abs(math.Abs(float64(v))-math.Abs(float64(want.value[i]))) > 0.03*float64(want.value[0]) {
+				t.Errorf("%s: value %d is %v, want %v", name, i, v, want.value[i])
+			}
+		}
+		if slices.Equal(s.value, want.value) {
+			t.Errorf("%s: the spectrum was computed from scratch", name)
+		}
+	}
+}
+
 // A node without edges has zero rows, without remains of the iteration's start vector.
 func TestSpectrumOfNodeWithoutEdges(t *testing.T) {
 	t.Parallel()
@@ -172,7 +201,7 @@ func TestSpectrumStops(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := spectrumOf(ctx, rand.New(rand.NewPCG(1, 2)), randomMesh(50, 200, true), 4); !errors.Is(err, context.Canceled) {
+	if _, err := spectrumOf(ctx, rand.New(rand.NewPCG(1, 2)), randomMesh(50, 200, true), 4, iteration{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

@@ -69,6 +69,19 @@ type Plan struct {
 	reads   column.Content
 	content *nn.Content
 	budget  int64 // bytes
+	short   bool
+	near    *Vectors
+}
+
+// Again returns the plan for a training that continues from an earlier one, which saves time:
+// vectors start from the vectors of nearly the same graph or, if near is nil, are less exact.
+func (p *Plan) Again(near *Vectors) *Plan {
+	if p == nil {
+		return nil
+	}
+	again := *p
+	again.short, again.near = true, near
+	return &again
 }
 
 // Rank returns the rank of the spectrum of a graph of n nodes in a training with the given memory,
@@ -114,9 +127,12 @@ func (p *Plan) In(ctx context.Context, rng *rand.Rand, g Graph) (*Vectors, error
 
 // vectorsOf computes the vectors of a graph.
 func vectorsOf(ctx context.Context, rng *rand.Rand, p *Plan, g Graph) (*Vectors, error) {
-	v := &Vectors{}
+	v, by := &Vectors{}, iteration{short: p.short}
+	if p.near != nil && p.near.Nodes() == g.NumNodes() {
+		by.near = p.near.spectrum
+	}
 	var err error
-	if v.spectrum, err = spectrumOf(ctx, rng, g, rankFor(g.NumNodes(), p.budget)); err != nil {
+	if v.spectrum, err = spectrumOf(ctx, rng, g, rankFor(g.NumNodes(), p.budget), by); err != nil {
 		return nil, err
 	}
 	if p.content != nil {
