@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"kith/index"
@@ -75,6 +76,28 @@ func TestStartWeight(t *testing.T) {
 	for form, want := range map[ppr.Form]float64{ppr.Column: 1, ppr.Row: 2} {
 		if got, _ := w.bounds(&Task{Form: form, Alpha: 1, Start: ppr.Vector{Node: []index.ID{1}, Value: []float64{-2}}}, 1); got != want {
 			t.Errorf("%v: %v, want %v", form, got, want)
+		}
+	}
+}
+
+// What a Known holds changes no answer, also if other nodes are asked for.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		w := made(t, 6, directed, [3]int{0, 1, 1}, [3]int{1, 2, 1}, [3]int{2, 3, 2}, [3]int{3, 0, 1}, [3]int{3, 4, 1})
+		w.Reader = nil
+		known := &Known{}
+		for _, at := range [][]index.ID{{1, 2}, {1, 2}, {2, 3, 4}, {1, 2}} {
+			w.Known = nil
+			to, from, err := w.Proximity(t.Context(), 0.85, 0, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Known = known
+			gotTo, gotFrom, err := w.Proximity(t.Context(), 0.85, 0, at)
+			if err != nil || !slices.Equal(gotTo, to) || !slices.Equal(gotFrom, from) {
+				t.Errorf("directed %v, nodes %d: %v, %v, %v, want %v and %v", directed, at, gotTo, gotFrom, err, to, from)
+			}
 		}
 	}
 }
