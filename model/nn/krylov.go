@@ -185,6 +185,7 @@ func (l *Krylov) run(ctx context.Context, n, k int) error {
 			return err
 		}
 		l.setForm(done, projections)
+		l.largest = max(l.largest, longest(projections)) // what they leave of next may be a rounding error
 	}
 	return ctx.Err()
 }
@@ -217,6 +218,18 @@ func (l *Krylov) setForm(first int, projections blas32.General) {
 			}
 		}
 	}
+}
+
+// longest returns the length of the longest column.
+func longest(x blas32.General) (length float64) {
+	for j := range x.Cols {
+		square := 0.0
+		for i := range x.Rows {
+			square += float64(Row(x, i)[j]) * float64(Row(x, i)[j])
+		}
+		length = max(length, math.Sqrt(square))
+	}
+	return length
 }
 
 // block returns orthonormal columns, orthogonal to the basis, that span the same space as the
