@@ -407,6 +407,7 @@ func agree(t *testing.T, g Graph, st *State) {
 			t.Fatalf("%v value at %d: %v, want %v within %v, off by %v", st.form, j, v, want, bound, e)
 		}
 	}
+	compareEstimates(t, g, st)
 	if b := st.Bound(MaxNorm); b > 1e-5 {
 		t.Fatalf("bound %v above the target", b)
 	}

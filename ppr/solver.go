@@ -85,7 +85,7 @@ func (sv *Solver) Estimates(
 	v = make([]float64, len(at))
 	err = sv.read(ctx, g, form, alpha, h, t, at, func(q *system, m norms, i int, y, r float64) {
 		if y != 0 || r != 0 {
-			v[i], _ = q.value(m, at[i], y, r)
+			v[i], _ = q.estimate(at[i], y, r)
 		}
 	})
 	return v, err

@@ -60,6 +60,25 @@ func compareValues(t rapid.TB, g *csr, form Form, h Vector, target Target) {
 	if same, err := sv.Estimates(context.Background(), g, form, 0.85, h, target, at); err != nil || !slices.Equal(same, v) {
 		t.Errorf("without bounds: %v, %v, want %v", same, err, v)
 	}
+	compareEstimates(t, g, st)
+}
+
+// compareEstimates compares the estimates of many and of few nodes, in any order, with the values.
+func compareEstimates(t rapid.TB, g Graph, st *State) {
+	var all, odd []ID
+	for u := range ID(g.NumNodes()) {
+		if all = append(all, u); u%2 == 1 {
+			odd = append(odd, u)
+		}
+	}
+	repeated := slices.Concat(all, odd)
+	for _, at := range [][]ID{nil, all, odd, all[:1], repeated, slices.Sorted(slices.Values(repeated))} {
+		for i, v := range st.Estimates(g, at) {
+			if want, _ := st.Value(g, at[i]); v != want {
+				t.Errorf("estimate of node %d of %v is %v, want %v", at[i], at, v, want)
+			}
+		}
+	}
 }
 
 func TestValuesInput(t *testing.T) {

@@ -176,9 +176,10 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 		return to, from, err
 	}
 	from = make([]float64, len(at))
-	for i, j := range at {
-		if to[i] != 0 {
-			from[i] = to[i] * degree(g, source) / degree(g, j)
+	own := degree(g, source)
+	for i, p := range to {
+		if p != 0 {
+			from[i] = p * own / degree(g, at[i])
 		}
 	}
 	return to, from, nil
@@ -195,8 +196,7 @@ func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 		return nil, err
 	}
 	w.ContextsVary = w.ContextsVary || !st.Pristine
-	v, _ := st.Values(w.View.Graph, at)
-	return v, nil
+	return st.Estimates(w.View.Graph, at), nil
 }
 
 // estimates solves for a source, or returns known values.
