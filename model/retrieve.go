@@ -46,7 +46,7 @@ func (s *Scorer) Retrieve(ctx context.Context, w World, sources Start, candidate
 		}
 		var lists [][]uint32
 		for _, m := range s.measures(w, source, candidates, near) {
-			lists = append(lists, nn.Largest(m, n, 0))
+			lists = append(lists, m.best(n))
 		}
 		lists = append(lists, mostLinked(w.Graph, candidates, n/mostLinkedShare))
 		choose(chosen, lists, n)
@@ -97,9 +97,26 @@ func mostLinked(g Graph, candidates []ID, n int) []uint32 {
 	return nn.Largest(links, n, 0)
 }
 
+// measure is what is known of candidates: the larger the value of one, the more promising it is;
+// values of 0 and less say nothing.
+type measure struct {
+	value []float32
+	place []uint32 // of the candidates that have the values, ascending; nil: all
+}
+
+// best returns the places of the n most promising candidates, the best first.
+func (m measure) best(n int) []uint32 {
+	best := nn.Largest(m.value, n, 0)
+	if m.place != nil {
+		for i, at := range best {
+			best[i] = m.place[at]
+		}
+	}
+	return best
+}
+
 // measures returns what some measures say of the candidates of a source, given their proximities.
-// The larger a number, the more promising is a candidate; numbers of 0 and less say nothing.
-func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximities) (all [][]float32) {
+func (s *Scorer) measures(w World, source ID, candidates []ID, near *knownProximities) (all []measure) {
 	add := func(of func(ID) float32) {
 		if of == nil {
 			return
@@ -108,12 +125,12 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 		for i, v := range candidates {
 			m[i] = of(v)
 		}
-		all = append(all, m)
+		all = append(all, measure{value: m})
 	}
 	if v := s.belief.vectors; v != nil {
-		all = append(all, v.ClosenessOf(w, source, candidates))
+		all = append(all, measure{value: v.ClosenessOf(w, source, candidates)})
 	}
-	all = append(all, nn.Narrow(near.to), nn.Narrow(near.from))
+	all = append(all, measure{nn.Narrow(near.to), near.place}, measure{nn.Narrow(near.from), near.place})
 	if w.Graph.Directed() {
 		for _, siblings := range siblingsOf(w.Graph, source) {
 			add(func(v ID) float32 { return siblings[v] })
@@ -123,7 +140,7 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near knownProximi
 		add(s.contentCloseness(w, source))
 	}
 	if m := s.forecastOf(w, Pairs(source, candidates)); m != nil {
-		all = append(all, m)
+		all = append(all, measure{value: m})
 	}
 	if s.belief.learned {
 		var history [historyLen]float32
@@ -186,36 +203,49 @@ func siblingsOf(g Graph, u ID) (all [2]map[ID]float32) {
 type knownWalk struct {
 	Walker
 	nodes   []ID // ascending
-	sources []knownProximities
+	sources []*knownProximities
 }
 
-// knownProximities are the proximities of the nodes of a knownWalk.
+// knownProximities are the proximities of the nodes of a knownWalk to a source that are not 0 in
+// both directions.
 type knownProximities struct {
 	source   ID
+	place    []uint32 // in nodes, ascending
 	to, from []float64
 }
 
 // read learns the proximities of a source, and returns them.
-func (k *knownWalk) read(ctx context.Context, w World, source ID) (knownProximities, error) {
+func (k *knownWalk) read(ctx context.Context, w World, source ID) (*knownProximities, error) {
 	to, from, err := column.Proximities(ctx, w, source, k.nodes)
-	p := knownProximities{source, slices.Clone(to), slices.Clone(from)}
+	if err != nil {
+		return nil, err
+	}
+	p := &knownProximities{source: source, place: []uint32{}}
+	for i, x := range to {
+		if x != 0 || from[i] != 0 {
+			p.place, p.to, p.from = append(p.place, uint32(i)), append(p.to, x), append(p.from, from[i])
+		}
+	}
 	k.sources = append(k.sources, p)
-	return p, err
+	return p, nil
 }
 
 // Proximity implements Walker.
 func (k *knownWalk) Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
-	i := slices.IndexFunc(k.sources, func(p knownProximities) bool { return p.source == source })
+	i := slices.IndexFunc(k.sources, func(p *knownProximities) bool { return p.source == source })
 	if i < 0 || alpha != column.ProximityAlpha {
 		return k.Walker.Proximity(ctx, alpha, source, at)
 	}
+	known := k.sources[i]
 	to, from = make([]float64, len(at)), make([]float64, len(at))
 	for j, v := range at {
 		place, found := slices.BinarySearch(k.nodes, v)
 		if !found {
 			return k.Walker.Proximity(ctx, alpha, source, at)
 		}
-		to[j], from[j] = k.sources[i].to[place], k.sources[i].from[place]
+		if i, found := slices.BinarySearch(known.place, uint32(place)); found {
+			to[j], from[j] = known.to[i], known.from[i]
+		}
 	}
 	return to, from, nil
 }
