@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"kith/index/internal/block"
 	"kith/index/internal/pages"
@@ -30,7 +31,7 @@ type Edit struct {
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
 	e := &Edit{g: *g, by: new(pages.Owner), baseSurvey: g.survey, views: g.views, typed: g.typed, pending: map[rowOf]pendingRow{}}
-	e.g.survey, e.g.views, e.g.typed = new(survey), nil, nil
+	e.g.survey, e.g.views, e.g.typed, e.g.notes = new(survey), nil, nil, nil
 	out := *g.out
 	out.kept = nil // rows change
 	e.g.out, e.g.in = &out, &out
@@ -133,7 +134,7 @@ func (e *Edit) Graph() *Graph {
 	e.flushRows()
 	e.flushLater()
 	e.by = nil
-	e.g.survey, e.g.views, e.g.typed = e.baseSurvey.next(e.changes, e.g.Arcs()), e.views, e.typed
+	e.g.survey, e.g.views, e.g.typed, e.g.notes = e.baseSurvey.next(e.changes, e.g.Arcs()), e.views, e.typed, new(sync.Map)
 	e.baseSurvey, e.changes = nil, nil
 	return &e.g
 }

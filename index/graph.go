@@ -39,11 +39,12 @@ type Graph struct {
 	survey     *survey
 	views      *views     // nil: the rows of each view are made anew
 	typed      *typedRows // nil: the rows by relation of each node are made anew
+	notes      *sync.Map  // see Notes
 }
 
 // NewGraph returns the empty graph.
 func NewGraph(directed bool) *Graph {
-	g := &Graph{directions: spill.Directions{directed}, directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey), views: new(views)}
+	g := &Graph{directions: spill.Directions{directed}, directed: directed, out: &adjacency{base: inMemory(csr{})}, survey: new(survey), views: new(views), notes: new(sync.Map)}
 	g.in = g.out
 	if directed {
 		g.in = &adjacency{base: inMemory(csr{})}
@@ -234,7 +235,7 @@ func (g *Graph) via(v Via, counts []Relation) *Graph {
 // joining returns the graph of the edges of some relations.
 func (g *Graph) joining(relations []uint16, factors []float32, counts []Relation, made *madeRows) *Graph {
 	v := *g
-	v.views, v.typed = nil, nil
+	v.views, v.typed, v.notes = nil, nil, nil
 	v.survey, v.directed, v.edges, v.loops, v.arcs = new(survey), false, 0, 0, 0
 	for _, r := range relations {
 		c := &counts[r]
@@ -323,7 +324,7 @@ func (v *views) bytes() (n int64) {
 // inverse returns the graph with its arcs reversed. The order of the ends of its edges follows.
 func (g *Graph) inverse() *Graph {
 	r := *g
-	r.survey, r.out, r.in, r.reversed, r.views, r.typed = new(survey), g.in, g.out, !g.reversed, nil, nil
+	r.survey, r.out, r.in, r.reversed, r.views, r.typed, r.notes = new(survey), g.in, g.out, !g.reversed, nil, nil, nil
 	return &r
 }
 
@@ -676,6 +677,10 @@ func (g *Graph) Survey() *ppr.Survey {
 	s.made.CompareAndSwap(nil, made) // another reader's is equal
 	return s.made.Load()
 }
+
+// Notes keeps what the readers of the graph compute of it, by keys of their own. It is nil for a
+// graph that is being edited, and for the edges of some relations.
+func (g *Graph) Notes() *sync.Map { return g.notes }
 
 // Ends are the nodes of an edge.
 type Ends = spill.Ends

@@ -600,3 +600,29 @@ func TestTypedRowsAreKept(t *testing.T) {
 		t.Errorf("rows take %d bytes of %d", n, g.typed.cache.Budget)
 	}
 }
+
+// TestNotes verifies that each version of a graph has notes of its own, and that a graph that is
+// being edited, and a view, have none.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	m := hubs(spill.Directions{true, false}, false)
+	g := m.base()
+	g.Notes().Store("key", 1)
+	edit := g.Edit()
+	if edit.view().Notes() != nil {
+		t.Error("a graph that changes has notes")
+	}
+	edit.Set(Edge{Ends: Ends{U: 3, V: 4}, Weight: 7})
+	next := edit.Graph()
+	if _, known := next.Notes().Load("key"); known {
+		t.Error("a version has the notes of the version before")
+	}
+	if _, known := g.Notes().Load("key"); !known {
+		t.Error("a version has lost its notes")
+	}
+	for _, v := range []Via{{Relations: []uint16{0}}, {Relations: []uint16{0}, Inverse: true}, {Relations: []uint16{0, 1}, Both: true}} {
+		if g.via(v, m.relations()).Notes() != nil {
+			t.Errorf("the view %v has notes", v)
+		}
+	}
+}
