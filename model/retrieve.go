@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"kith/model/internal/column"
 	"kith/model/internal/graph"
@@ -90,11 +92,57 @@ const mostLinkedShare = 8
 
 // mostLinked returns the places of the n candidates with the most links to them.
 func mostLinked(g Graph, candidates []ID, n int) []uint32 {
+	if 4*len(candidates) >= g.NumNodes() {
+		if places, ok := popularOf(g).among(candidates, n); ok {
+			return places
+		}
+	}
 	links := make([]float32, len(candidates))
 	for i, v := range candidates {
 		links[i] = float32(graph.InLen(g, v))
 	}
 	return nn.Largest(links, n, 0)
+}
+
+// popular are the nodes of a graph with the most links to them, the most first. The first question
+// about a graph does not need them: the graph may change before the next.
+type popular struct {
+	asked atomic.Bool
+	find  func() []ID
+}
+
+type popularKey struct{}
+
+// maxPopular is the number of nodes of a popular, if the graph has as many.
+const maxPopular = 4096
+
+func popularOf(g Graph) *popular {
+	return graph.Kept(g, popularKey{}, func() *popular {
+		return &popular{find: sync.OnceValue(func() []ID {
+			links := make([]float32, g.NumNodes())
+			for v := range links {
+				links[v] = float32(graph.InLen(g, ID(v)))
+			}
+			return nn.Largest(links, maxPopular, 0)
+		})}
+	})
+}
+
+// among returns the places of the n candidates, which ascend, that have the most links. It returns
+// false if it does not know them.
+func (p *popular) among(candidates []ID, n int) (places []uint32, ok bool) {
+	if !p.asked.Swap(true) {
+		return nil, false
+	}
+	for _, v := range p.find() {
+		if len(places) == n {
+			break
+		}
+		if place, found := slices.BinarySearch(candidates, v); found {
+			places = append(places, uint32(place))
+		}
+	}
+	return places, len(places) == n
 }
 
 // measure is what is known of candidates: the larger the value of one, the more promising it is;
@@ -139,7 +187,7 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near *knownProxim
 	if s.config.hasContent() {
 		add(s.contentCloseness(w, source))
 	}
-	if m := s.forecastOf(w, Pairs(source, candidates)); m != nil {
+	if m := s.forecastOf(w, source, candidates); m != nil {
 		all = append(all, measure{value: m})
 	}
 	if s.belief.learned {
@@ -152,12 +200,13 @@ func (s *Scorer) measures(w World, source ID, candidates []ID, near *knownProxim
 	return all
 }
 
-// forecastOf returns the probabilities of pairs by the forecast, 0 where it is not asked. It
-// returns nil if it is asked about none.
-func (s *Scorer) forecastOf(w World, pairs []Pair) []float32 {
+// forecastOf returns the probabilities of links to candidates by the forecast, 0 where it is not
+// asked. It returns nil if it is asked about none.
+func (s *Scorer) forecastOf(w World, source ID, candidates []ID) []float32 {
 	if !s.forecast.reads(w) {
 		return nil
 	}
+	pairs := Pairs(source, candidates)
 	t := s.scratch()
 	defer s.release(t)
 	t.forecasts(w, pairs)

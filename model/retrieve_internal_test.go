@@ -2,8 +2,10 @@ package model
 
 import (
 	"context"
+	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -95,7 +97,7 @@ func TestRetrieveForecast(t *testing.T) {
 		if weight == alone {
 			n = len(candidates)
 		}
-		odds := s.forecastOf(w, Pairs(source.Node[0], candidates))
+		odds := s.forecastOf(w, source.Node[0], candidates)
 		if len(chosen) != n || (odds != nil) != (weight != 0) {
 			t.Fatalf("weight %v: %d of %d candidates, want %d; forecast %v", weight, len(chosen), len(candidates), n, odds)
 		}
@@ -134,5 +136,42 @@ func TestSiblings(t *testing.T) {
 	got := siblingsOf(g, 1)
 	if want := [2]map[ID]float32{{1: 0.5, 4: 0.5}, {1: 1.5, 2: 0.5}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// notedMesh is a mesh that keeps what is computed of it.
+type notedMesh struct {
+	*mesh
+	notes sync.Map
+}
+
+func (g *notedMesh) Notes() *sync.Map { return &g.notes }
+
+// The most popular candidates are the same whether or not the graph keeps the popular nodes.
+func TestMostLinked(t *testing.T) {
+	t.Parallel()
+	const nodes = 3 * maxPopular
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := newMesh(nodes, false)
+	for range 2 * nodes {
+		g.add(ID(rng.IntN(nodes/2)), ID(float64(nodes)*rng.Float64()*rng.Float64()))
+	}
+	var all []ID
+	for v := range ID(nodes) {
+		all = append(all, v)
+	}
+	kept := &notedMesh{mesh: g}
+	for _, candidates := range [][]ID{all, all[nodes/2:], all[nodes/3:], all[:nodes/8], all[nodes-9:], nil} {
+		for _, n := range []int{0, 1, 37, 5000} {
+			want := mostLinked(g, candidates, n)
+			for range 3 {
+				if got := mostLinked(kept, candidates, n); !slices.Equal(got, want) {
+					t.Errorf("%d of %d candidates: %v, want %v", n, len(candidates), got, want)
+				}
+			}
+		}
+	}
+	if popular := popularOf(kept).find(); len(popular) != maxPopular {
+		t.Errorf("%d popular nodes are kept, want %d", len(popular), maxPopular)
 	}
 }

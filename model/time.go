@@ -184,10 +184,16 @@ func paceOf(g Timed) float64 {
 	return math.Expm1(sum / float64(n))
 }
 
+// Keys of what a graph keeps.
+type (
+	paceKey struct{}
+	unitKey struct{}
+)
+
 // paced returns a world with its pace, which is then computed once for all its pairs.
 func paced(w World) World {
 	if g, timed := w.Graph.(Timed); timed && w.Now != 0 && w.Pace == 0 {
-		w.Pace = paceOf(g)
+		w.Pace = graph.Kept(g, paceKey{}, func() float64 { return paceOf(g) })
 	}
 	return w
 }
@@ -265,7 +271,8 @@ func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 	if !timed || w.Now == 0 || len(pairs) == 0 {
 		return
 	}
-	h.g, h.clock, h.unit = g, clockOf(w), weightUnit(g)
+	unit := graph.Kept(g, unitKey{}, func() float64 { return weightUnit(g) })
+	h.g, h.clock, h.unit = g, clockOf(w), unit
 	for first, run := range graph.BySource(pairs) {
 		h.fill(run, func(i int) []float32 { return nn.Row(x, first+i)[col : col+timeLen] })
 	}

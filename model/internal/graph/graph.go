@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync"
 )
 
 // ID is a dense node number, 0 to NumNodes()-1 of the graph it belongs to.
@@ -78,6 +79,28 @@ type Counted interface {
 
 	NumEdges() int64 // loops included; an undirected edge counts once
 	NumLoops() int64
+}
+
+// Noted is a Graph that keeps what is computed of it, by keys that are types of the package that
+// computes. Notes may return nil, which keeps nothing.
+type Noted interface {
+	Graph
+	Notes() *sync.Map
+}
+
+// Kept returns what compute returns, which must depend on the graph and the key only. A Noted graph
+// keeps the result.
+func Kept[T any](g Graph, key any, compute func() T) T {
+	n, ok := g.(Noted)
+	if !ok || n.Notes() == nil {
+		return compute()
+	}
+	if known, ok := n.Notes().Load(key); ok {
+		return known.(T)
+	}
+	v := compute()
+	n.Notes().Store(key, v)
+	return v
 }
 
 // OutLen returns the number of nodes that u has an edge to.
