@@ -84,23 +84,23 @@ func (r *nodeRecords) at(id ID) node {
 
 func (r *nodeRecords) set(by *pages.Owner, id ID, n node) { r.changed.Set(by, id, nodeSet{n, true}) }
 
-// all yields the records of n nodes, ascending. It may leave out records that are zero.
-func (r *nodeRecords) all(n int) iter.Seq2[ID, node] {
-	return func(yield func(ID, node) bool) {
+// labelled yields the nodes below n that have the label l > 0 and are not deleted, ascending.
+func (r *nodeRecords) labelled(l uint16, n int) iter.Seq[ID] {
+	record := node{label: l}.encode()
+	return func(yield func(ID) bool) {
 		for first := ID(0); int(first) < n; first += nodeBlock {
-			records, changed := r.base.block(first/nodeBlock), r.changed.Has(first)
-			if records == nil && !changed {
-				continue
-			}
-			for id := first; id < first+nodeBlock && int(id) < n; id++ {
-				var found node
-				if changed {
-					found = r.at(id)
-				} else {
-					found = decodeNode(records[id%nodeBlock])
+			count := min(nodeBlock, n-int(first))
+			if r.changed.Has(first) {
+				for id := first; id < first+ID(count); id++ {
+					if r.at(id).encode() == record && !yield(id) {
+						return
+					}
 				}
-				if !yield(id, found) {
-					return
+			} else if records := r.base.block(first / nodeBlock); records != nil {
+				for i, v := range records[:count] {
+					if v == record && !yield(first+ID(i)) {
+						return
+					}
 				}
 			}
 		}

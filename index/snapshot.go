@@ -213,15 +213,7 @@ func (s *Snapshot) Nodes() iter.Seq[ID] {
 func (s *Snapshot) Label(id ID) uint16 { return s.nodes.at(id).label }
 
 // Labelled yields the ids of the nodes with the label number l > 0, ascending.
-func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
-	return func(yield func(ID) bool) {
-		for id, n := range s.nodes.all(s.Graph.nodes) {
-			if n.label == l && !n.deleted && !yield(id) {
-				return
-			}
-		}
-	}
-}
+func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] { return s.nodes.labelled(l, s.Graph.nodes) }
 
 // Keyed yields the nodes with keys from low on, in key order, as long as their keys are within.
 // Deleted nodes are left out. It takes time for the keys that it passes, and for the keys that were
