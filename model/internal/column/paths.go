@@ -20,8 +20,11 @@ type TwoHop struct {
 	// neighbours whose edges are not followed have no loops.
 	resource float64
 	back     float64 // sum of 1/sqrt(d(w)) over the neighbours w with an edge back to source
-	valid    bool    // the data describes source
-	whole    bool    // all paths were followed
+	// reach holds Weight and degreeWeighted of every node, 0 for nodes that are not in Node, in a
+	// graph of up to maxReach nodes. It is nil in a larger graph.
+	reach [][2]float64
+	valid bool // the data describes source
+	whole bool // all paths were followed
 }
 
 // slot is an entry of a hash table: a node and its index plus 1, or 0 if the entry is free.
@@ -54,6 +57,9 @@ const (
 	maxRows = 1 << 20
 )
 
+// maxReach bounds the memory of TwoHop.reach, to a megabyte.
+const maxReach = 1 << 16
+
 // Read finds the nodes two edges away from source, reusing the memory, unless it has just read
 // them.
 func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
@@ -63,23 +69,43 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	s.forget()
 	clear(s.slot)
 	clear(s.filter)
-	s.source, s.valid, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
+	s.source, s.valid = source, true
 	s.out = graph.Out(g, source)
 	followed := s.follow(g)
 	s.whole = followed == len(s.out)
 	for i, u := range s.Node {
 		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, graph.OutLen(g, u))))
 	}
+	s.fillReach(g.NumNodes())
 	if !s.whole {
 		s.addResource(g, followed)
 		s.keepRows(g)
 	}
 }
 
+// fillReach fills reach in a graph of n nodes.
+func (s *TwoHop) fillReach(n int) {
+	if n > maxReach {
+		s.reach = nil
+		return
+	}
+	if len(s.reach) < n {
+		s.reach = make([][2]float64, n)
+	}
+	for i, u := range s.Node {
+		s.reach[u] = [2]float64{s.flow[i].Weight, s.flow[i].degreeWeighted}
+	}
+}
+
 // forget forgets the source and its rows.
 func (s *TwoHop) forget() {
+	if s.reach != nil {
+		for _, u := range s.Node {
+			s.reach[u] = [2]float64{}
+		}
+	}
 	clear(s.next)
-	s.valid, s.out, s.next = false, nil, s.next[:0]
+	s.valid, s.out, s.next, s.Node, s.flow = false, nil, s.next[:0], s.Node[:0], s.flow[:0]
 }
 
 // follow follows the paths from the source's neighbours, and returns the number of neighbours whose
@@ -206,8 +232,17 @@ func (s *TwoHop) find(u graph.ID) int {
 // target count too. Each counts for 1/sqrt(d(w)) in weight and for 1/sqrt(d(w) d(u)) in even, where
 // d is the number of out-neighbours.
 func (s *TwoHop) Paths(target graph.ID, in []graph.ID) (weight, even float64) {
-	if len(s.Node) == 0 {
+	switch {
+	case len(s.Node) == 0:
 		return 0, 0
+	case s.reach != nil:
+		for _, u := range in {
+			if u != target {
+				weight += s.reach[u][0]
+				even += s.reach[u][1]
+			}
+		}
+		return weight, even
 	}
 	var near [1 << 8]graph.ID
 	for part := range slices.Chunk(in, len(near)) {

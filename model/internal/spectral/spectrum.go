@@ -541,16 +541,18 @@ func (f *spectralSource) columns(target ID, walks float64, x []float32) {
 		x[spectralEase+k] = float32((z/f.numbers.left[k] + z/other.left[k]) / 2)
 	}
 	toA := f.root * root // the factor between N and A
-	x[spectralReverse], x[spectralTail] = float32(y), float32(y)
+	x[spectralTail] = float32(y)
 	if n, ok := f.walksTo(target, walks); ok && f.square > 0 {
 		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
 		h := v[:len(f.cubed)]
 		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n/float64(max(toA, 1))-nn.Product64(f.cubed, h))/(4*f.square))
 	}
 	for i := range spectralCosine {
-		x[i] = logarithmic(x[i] * toA)
+		if i != spectralReverse {
+			x[i] = logarithmic(x[i] * toA)
+		}
 	}
-	if f.directed {
+	if x[spectralReverse] = x[spectralRidge+middleRidge]; f.directed {
 		u, root := f.outOf(f.g, target, f.scratch)
 		x[spectralReverse] = logarithmic(nn.Dot(f.reverse, u) * f.inRoot * root)
 	}
