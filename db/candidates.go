@@ -312,12 +312,8 @@ func (c Candidates) twoSteps() bool {
 func (tx *Tx) candidates(
 	ctx context.Context, a about, now int64, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
 ) (ids []index.ID, out absent, err error) {
-	linked := a.linkedTo(start.Node...)
-	if excluded := tx.excluded(start.Node...); excluded != nil {
-		have := linked
-		linked = func(id index.ID) bool { return have(id) || excluded(id) }
-	}
-	r := resolver{tx: tx, about: a, now: now, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: linked}}
+	linked := candidate.Union(candidate.Ends(a.view().Graph, start.Node...), tx.excluded(start.Node...))
+	r := resolver{tx: tx, about: a, now: now, Source: candidate.Source{View: tx.view(), Start: start, Scorer: s, Walk: w, Linked: candidate.In(linked)}}
 	if r.side, err = a.side(ctx, c, start.Node[0]); err != nil {
 		return nil, out, err
 	}
@@ -325,20 +321,28 @@ func (tx *Tx) candidates(
 	if ids, err = r.set(ctx, c); err != nil {
 		return nil, out, err
 	}
-	ids = slices.DeleteFunc(ids, func(id index.ID) bool {
-		if _, named := slices.BinarySearch(r.listed, id); named {
-			return false
-		}
-		if r.Has(id) {
-			return true
-		}
-		if r.Linked(id) {
-			r.linked++
-			return true
-		}
-		return r.Accept != nil && !r.Accept(id)
-	})
+	ids = candidate.Remove(ids, r.unlisted(start.Node))
+	n := len(ids)
+	ids = candidate.Remove(ids, r.unlisted(linked))
+	r.linked += n - len(ids)
+	if r.Accept != nil {
+		ids = slices.DeleteFunc(ids, func(id index.ID) bool { return !r.Accept(id) && !r.isListed(id) })
+	}
 	return ids, r.absent, nil
+}
+
+// isListed reports whether a node is listed by key.
+func (r *resolver) isListed(id index.ID) bool {
+	_, listed := slices.BinarySearch(r.listed, id)
+	return listed
+}
+
+// unlisted returns the nodes of an ascending list that are not listed by key.
+func (r *resolver) unlisted(nodes []index.ID) []index.ID {
+	if len(r.listed) == 0 {
+		return nodes
+	}
+	return walk.Without(slices.Clone(nodes), r.listed)
 }
 
 // set returns the nodes of a set, ascending. The zero value of Candidates means the default of a
@@ -706,14 +710,9 @@ func (c Candidates) has(kinds ...candidateKind) bool {
 	return slices.Contains(kinds, c.kind) || c.parts != nil && (c.parts[0].has(kinds...) || c.parts[1].has(kinds...))
 }
 
-// linkedTo returns a function that reports whether a node has an edge from one of the sources.
-func (tx *Tx) linkedTo(sources ...index.ID) func(index.ID) bool {
-	return candidate.LinkedTo(tx.view().Graph, sources...)
-}
-
-// excluded returns a function that reports whether an edge of an excluding relation joins a node
-// with one of the sources, or nil if there is no such relation.
-func (tx *Tx) excluded(sources ...index.ID) func(index.ID) bool {
+// excluded returns the nodes that an edge of an excluding relation joins with one of the sources,
+// ascending, or nil if there is no such relation.
+func (tx *Tx) excluded(sources ...index.ID) []index.ID {
 	var via index.Via
 	for i, r := range tx.meta().Relations {
 		if r.Exclude {
@@ -723,10 +722,9 @@ func (tx *Tx) excluded(sources ...index.ID) func(index.ID) bool {
 	if via.Relations == nil {
 		return nil
 	}
-	leaves := candidate.LinkedTo(tx.view().Via(via).Graph, sources...)
+	leaves := candidate.Ends(tx.view().Via(via).Graph, sources...)
 	via.Inverse = true
-	arrives := candidate.LinkedTo(tx.view().Via(via).Graph, sources...)
-	return func(id index.ID) bool { return leaves(id) || arrives(id) }
+	return candidate.Union(leaves, candidate.Ends(tx.view().Via(via).Graph, sources...))
 }
 
 // ids resolves keys to ids, ascending.

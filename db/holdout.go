@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/candidate"
 	"kith/db/internal/hidden"
 	"kith/db/internal/record"
 	"kith/db/words"
@@ -226,7 +227,7 @@ func (s *holdout) ask(ctx context.Context, of *contender, i int) (HeldOut, error
 	if err != nil {
 		return out, err
 	}
-	linked := s.on.linkedTo(source)
+	linked := candidate.In(candidate.Ends(s.on.view().Graph, source))
 	missed := s.hidden.Of(source)
 	for i, to := range q.candidates {
 		at, isHidden := slices.BinarySearch(missed, to)

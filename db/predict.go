@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/internal/candidate"
 	"kith/db/internal/parallel"
 	"kith/db/internal/walk"
 	"kith/db/internal/wire"
@@ -170,8 +171,9 @@ func (q *question) rankNear(tx *Tx, p *PredictOptions) (best []model.Ranked, sam
 	source, linked := q.start.Node[0], 0
 	var skip func(index.ID) bool
 	if excluded := tx.excluded(source); excluded != nil {
+		leaves := candidate.In(excluded)
 		skip = func(id index.ID) bool {
-			if !excluded(id) {
+			if !leaves(id) {
 				return false
 			}
 			linked++

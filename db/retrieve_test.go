@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -212,5 +213,66 @@ func TestRetrieveOfNothing(t *testing.T) {
 	must(t, err)
 	if len(r.Links) != 20 || r.Retrieved == 0 || r.Candidates != 11999 {
 		t.Errorf("%d links, retrieved %d of %d", len(r.Links), r.Retrieved, r.Candidates)
+	}
+}
+
+// Later answers about a version are the first one, which uses nothing that is kept of the graph:
+// after each change, and in a view of an old version.
+func TestRetrieveVersions(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	_, err := g.Load(ctx, tastes(6000, 9000, 60000), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
+	must(t, err)
+	ask := func(tx *db.Tx) *db.Prediction {
+		p, err := tx.Predict(ctx, db.PredictOptions{For: "user:u7", Among: db.Label("item"), Top: 40, NoCache: true})
+		must(t, err)
+		if p.Retrieved == 0 {
+			t.Fatalf("all %d candidates are scored", p.Candidates)
+		}
+		return p
+	}
+	alike := func(name string, tx *db.Tx, want *db.Prediction) {
+		for range 3 {
+			if got := ask(tx); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: version %d has %d candidates with %v first, then %d with %v", name, want.GraphVersion, want.Candidates, want.Links[0], got.Candidates, got.Links[0])
+			}
+		}
+	}
+	var best []db.Link
+	var linked db.Key
+	for _, c := range []struct {
+		name   string
+		change func(tx *db.Tx) error
+		more   int // candidates
+	}{
+		{"nothing", func(*db.Tx) error { return nil }, 0},
+		{"insert", func(tx *db.Tx) error {
+			for i := range 3000 { // the new item is the most popular one
+				must(t, tx.PutEdge(fmt.Sprintf("user:u%d", 2*i), "new"))
+			}
+			return tx.PutNode(db.Node{Key: db.Str("new"), Label: "item"})
+		}, 1},
+		{"link", func(tx *db.Tx) error { linked = best[1].Target; return tx.AddEdge("user:u7", linked) }, -1},
+		{"unlink", func(tx *db.Tx) error { return tx.DeleteEdge("user:u7", linked) }, 1},
+		{"label", func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: best[2].Target, Label: "other"}) }, -1},
+		{"delete", func(tx *db.Tx) error { return tx.DeleteNode(best[0].Target) }, -1},
+	} {
+		view(t, g, func(old *db.Tx) error {
+			before := ask(old)
+			alike(c.name, old, before)
+			best = before.Links
+			update(t, g, c.change)
+			view(t, g, func(tx *db.Tx) error {
+				after := ask(tx)
+				alike(c.name, tx, after)
+				if n := after.Candidates - before.Candidates; n != c.more {
+					t.Errorf("%s: %d more candidates, want %d", c.name, n, c.more)
+				}
+				return nil
+			})
+			alike(c.name, old, before)
+			return nil
+		})
 	}
 }

@@ -26,23 +26,24 @@ type Source struct {
 	Start  ppr.Vector // distribution of the nodes, ascending
 	Scorer *model.Scorer
 	Walk   *walk.Walker
-	Linked func(index.ID) bool // whether a node has an edge from one of the nodes; see LinkedTo
+	Linked func(index.ID) bool // whether a node has an edge from one of the nodes
 	Accept func(index.ID) bool // whether a node may be a candidate; nil: all may
 }
 
-// LinkedTo returns a function that reports whether a node has an edge from one of the sources.
-func LinkedTo(g *index.Graph, sources ...index.ID) func(index.ID) bool {
+// Ends returns the nodes that have an edge from one of the sources, ascending. The caller must not
+// modify the slice.
+func Ends(g *index.Graph, sources ...index.ID) []index.ID {
 	to, _ := g.Out(sources[0])
-	if len(sources) > 1 {
-		to = nil
-		for _, source := range sources {
-			row, _ := g.Out(source)
-			to = append(to, row...)
-		}
-		slices.Sort(to)
-		to = slices.Compact(to)
+	for _, source := range sources[1:] {
+		row, _ := g.Out(source)
+		to = Union(to, row)
 	}
-	var ends [1 << 10]bool // whether a node with the same last ten bits is linked, which few are
+	return to
+}
+
+// In returns a function that reports whether a node is in an ascending list.
+func In(to []index.ID) func(index.ID) bool {
+	var ends [1 << 10]bool // whether a node with the same last ten bits is in the list, which few are
 	for _, id := range to {
 		ends[id%index.ID(len(ends))] = true
 	}
@@ -269,6 +270,20 @@ func Union(a, b []index.ID) []index.ID {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Remove returns the ids that are not among few others, in the memory of ids. Both lists ascend.
+func Remove(ids, few []index.ID) []index.ID {
+	left, rest := ids[:0], ids
+	for _, id := range few {
+		i, found := slices.BinarySearch(rest, id)
+		left = append(left, rest[:i]...)
+		if found {
+			i++
+		}
+		rest = rest[i:]
+	}
+	return append(left, rest...)
 }
 
 // Drawn returns up to n of the ids, drawn uniformly without replacement. It reorders ids.

@@ -65,7 +65,7 @@ func NewQuestions(ctx context.Context, whole, rest *index.Graph, hidden Links, s
 // these, and other nodes to which it has no edge.
 func newQuestion(rng *rand.Rand, whole *index.Graph, source index.ID, near, links []index.ID) Question {
 	q := Question{Source: source, Links: len(links)}
-	linked := candidate.LinkedTo(whole, source)
+	linked := candidate.In(candidate.Ends(whole, source))
 	var others []index.ID
 	for _, u := range near {
 		if _, is := slices.BinarySearch(links, u); is {
