@@ -30,6 +30,29 @@ func TestSlices(t *testing.T) {
 	}
 }
 
+// TestDirty verifies that elements with pointers are clear, which the garbage collector needs, and
+// that others have their length.
+func TestDirty(t *testing.T) {
+	t.Parallel()
+	type pointers struct {
+		a int
+		s []string
+	}
+	const n = 300_000
+	for range 3 { // later ones may get memory that was in use
+		numbers := Dirty[struct{ a, b uint32 }](n)
+		if len(numbers) != n {
+			t.Fatalf("%d elements, want %d", len(numbers), n)
+		}
+		for i := range numbers {
+			numbers[i].b = 1 << 31
+		}
+		if s := Dirty[pointers](n); slices.ContainsFunc(s, func(e pointers) bool { return e.s != nil }) {
+			t.Fatal("elements with pointers are not clear")
+		}
+	}
+}
+
 func TestAligned(t *testing.T) {
 	t.Parallel()
 	b := make([]byte, 9<<20)
