@@ -9,7 +9,6 @@ import (
 
 	"kith/index/internal/block"
 	"kith/index/internal/column"
-	"kith/index/internal/huge"
 	"kith/index/internal/spill"
 )
 
@@ -148,7 +147,8 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	if err != nil {
 		return err
 	}
-	if err := b.makeRoom(); err != nil {
+	e := Edge{Relation: relation, Weight: w, Time: t}
+	if err := b.makeRoom(b.run.edges.Growth(&e)); err != nil {
 		return err
 	}
 	u, err := b.run.source(src)
@@ -162,7 +162,8 @@ func (b *Bulk) Edge(src, dst Key, relation uint16, w float32, t int64) error {
 	b.run.keys.setLabel(u, source)
 	b.run.keys.setLabel(v, target)
 	b.hasEdges = true
-	b.run.edges = append(huge.Grow(b.run.edges), Edge{Ends: Ends{U: u, V: v}, Relation: relation, Weight: w, Time: t})
+	e.Ends = Ends{U: u, V: v}
+	b.run.edges.Add(e)
 	return nil
 }
 
@@ -211,7 +212,7 @@ func (b *Bulk) Node(key Key, label uint16, values []NodeValue) error {
 		err = b.checkLabel(key, label)
 	}
 	if err == nil {
-		err = b.makeRoom()
+		err = b.makeRoom(0)
 	}
 	if err != nil {
 		return err
@@ -556,8 +557,8 @@ func (b *Bulk) mirror(ctx context.Context) error {
 		return nil
 	}
 	all := slices.Repeat(spill.Directions{true}, len(b.directed))
-	m := &spill.Sorted{Directed: all, Limit: b.sortLimit(), Buffers: b.o.Memory / 4, File: spill.File{Create: b.o.Scratch}}
-	m.Grow(b.sorted.Len())
+	m := &spill.Sorted{Directed: all, ByU: true, Limit: b.o.Memory / 2, Buffers: b.o.Memory / 4, File: spill.File{Create: b.o.Scratch}}
+	m.Reuse(&b.sorted)
 	err := b.edges(ctx, func(e Edge) error {
 		e.U, e.V = e.V, e.U
 		return m.Add(e)
@@ -567,13 +568,4 @@ func (b *Bulk) mirror(ctx context.Context) error {
 		b.mirrored = m
 	}
 	return err
-}
-
-// sortLimit returns the number of edges that half of the memory can hold while they are sorted, or
-// 0 for any number.
-func (b *Bulk) sortLimit() int {
-	if b.o.Memory == 0 {
-		return 0
-	}
-	return int(max(b.o.Memory/2/(2*edgeBytes), 1))
 }

@@ -136,6 +136,47 @@ func TestBulkMemory(t *testing.T) {
 	}
 }
 
+// TestRunKeys verifies that keys are numbered in the order of their first occurrence and listed in
+// key order, whether integers are dense, sparse, negative or very large.
+func TestRunKeys(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		genInt := rapid.OneOf(rapid.Int64Range(0, 3000), rapid.Int64Range(-9, 100_000), rapid.Int64())
+		var keys runKeys
+		for range 2 { // the second time with the tables of the first
+			want := map[Key]ID{}
+			for range rapid.IntRange(0, 3000).Draw(t, "keys") {
+				k := Int(genInt.Draw(t, "key"))
+				if len(want)%7 == 6 {
+					k = Str(k.Literal())
+				}
+				next, known := want[k]
+				if !known {
+					next = ID(len(want))
+					want[k] = next
+				}
+				if id, err := keys.id(k); id != next || err != nil {
+					t.Fatalf("key %v has number %d, want %d, %v", k.Literal(), id, next, err)
+				}
+			}
+			inOrder := slices.SortedFunc(maps.Keys(want), Key.Compare)
+			for range 2 {
+				var got []Key
+				for k, id := range keys.ascending {
+					if id != want[k.Key] {
+						t.Fatalf("key %v is listed with number %d, want %d", k.Key.Literal(), id, want[k.Key])
+					}
+					got = append(got, k.Key)
+				}
+				if !slices.Equal(got, inOrder) {
+					t.Fatalf("%d keys are listed, %d in order expected", len(got), len(inOrder))
+				}
+			}
+			keys.clear()
+		}
+	})
+}
+
 // TestBulkRunBytes verifies that long keys fill a run: no run takes more memory than half of the
 // load's, apart from its last edge.
 func TestBulkRunBytes(t *testing.T) {
@@ -156,7 +197,7 @@ func TestBulkRunBytes(t *testing.T) {
 		if text != b.run.keys.text || b.run.bytes() > memory/2+2*block.MaxKeyLen {
 			t.Fatalf("a run of %d bytes, %d of text, counted %d", b.run.bytes(), text, b.run.keys.text)
 		}
-		most = max(most, len(b.run.edges))
+		most = max(most, b.run.edges.Len())
 	}
 	if most < 10 || most > memory/2/edgeBytes {
 		t.Errorf("up to %d edges in a run", most)

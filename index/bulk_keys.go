@@ -16,7 +16,7 @@ import (
 
 // runKeys is the dictionary of a run: it numbers keys in the order in which they first appear.
 type runKeys struct {
-	ints   localKeys[int64]
+	ints   intKeys
 	strs   localKeys[string]
 	text   int64    // number of bytes of the strings
 	labels []uint16 // by number; the keys beyond have no label
@@ -49,17 +49,17 @@ func (t *localKeys[T]) slot(key T) *uint32 {
 }
 
 // id returns the number of a key, which is next if the key is new.
-func (t *localKeys[T]) id(key T, next ID) (id ID, isNew bool) {
+func (t *localKeys[T]) id(key T, next ID) ID {
 	if 4*len(t.keys) >= 3*len(t.slots) {
 		t.grow()
 	}
 	slot := t.slot(key)
 	if *slot > 0 {
-		return t.keys[*slot-1].id, false
+		return t.keys[*slot-1].id
 	}
 	t.keys = append(huge.Grow(t.keys), localKey[T]{key, next})
 	*slot = uint32(len(t.keys))
-	return next, true
+	return next
 }
 
 // known returns the number of a key, and whether it has one.
@@ -81,6 +81,11 @@ func (t *localKeys[T]) grow() {
 	}
 	const first = 1 << 4
 	t.slots = huge.Make[uint32](max(first, 2*len(t.slots)))
+	t.rehash()
+}
+
+// rehash puts the places of all keys into free slots.
+func (t *localKeys[T]) rehash() {
 	for i := range t.keys {
 		*t.slot(t.keys[i].key) = uint32(i + 1)
 	}
@@ -99,10 +104,99 @@ func (t *localKeys[T]) ascending() []localKey[T] {
 	return t.keys
 }
 
-func (k *runKeys) len() int { return len(k.ints.keys) + len(k.strs.keys) }
+// intKeys numbers integer keys. Most lists number nodes from 0, with few gaps: their keys are in a
+// direct-address table, at most densest times as long as there are keys. Other keys are in a hash
+// table.
+type intKeys struct {
+	direct []ID // by key: one more than its number; 0: no such key
+	n      int  // number of keys in direct
+	others localKeys[int64]
+}
 
-// Memory of a key of a run until the run is written: a place in keys and up to 8/3 slots, the rank
-// and the label. The length of a string key comes on top.
+const densest = 4
+
+func (t *intKeys) len() int { return t.n + len(t.others.keys) }
+
+// id returns the number of a key, which is next if the key is new.
+func (t *intKeys) id(key int64, next ID) ID {
+	if uint64(key) >= uint64(len(t.direct)) && !t.extend(key) {
+		return t.others.id(key, next)
+	}
+	place := &t.direct[key]
+	if *place == 0 {
+		*place = next + 1
+		t.n++
+	}
+	return *place - 1
+}
+
+// known returns the number of a key, and whether it has one.
+func (t *intKeys) known(key int64) (id ID, ok bool) {
+	if uint64(key) >= uint64(len(t.direct)) {
+		return t.others.known(key)
+	}
+	return t.direct[key] - 1, t.direct[key] > 0
+}
+
+// extend makes the direct-address table at least twice as long if it may be so long and may have a
+// place for the key. It reports whether it did so.
+func (t *intKeys) extend(key int64) bool {
+	const first = 1 << 8
+	n, most := 2*len(t.direct), max(densest*t.len(), first)
+	if n > most || uint64(key) >= uint64(most) {
+		return false
+	}
+	n = max(n, int(key)+1, first)
+	direct := huge.Make[ID](n)
+	copy(direct, t.direct)
+	t.direct = direct
+	o := &t.others
+	o.keys = slices.DeleteFunc(o.keys, func(k localKey[int64]) bool {
+		moves := uint64(k.key) < uint64(n)
+		if moves {
+			direct[k.key] = k.id + 1
+			t.n++
+		}
+		return moves
+	})
+	clear(o.slots)
+	o.rehash()
+	return true
+}
+
+// clear removes all keys.
+func (t *intKeys) clear() {
+	clear(t.direct)
+	t.n = 0
+	t.others.clear()
+}
+
+// ascending yields the keys and their numbers in key order. If there are others, the table must be
+// cleared then.
+func (t *intKeys) ascending(yield func(key int64, id ID) bool) {
+	others := t.others.ascending()
+	negative, _ := slices.BinarySearchFunc(others, 0, func(k localKey[int64], zero int64) int { return cmp.Compare(k.key, zero) })
+	for _, k := range others[:negative] {
+		if !yield(k.key, k.id) {
+			return
+		}
+	}
+	for key, id := range t.direct {
+		if id > 0 && !yield(int64(key), id-1) {
+			return
+		}
+	}
+	for _, k := range others[negative:] {
+		if !yield(k.key, k.id) {
+			return
+		}
+	}
+}
+
+func (k *runKeys) len() int { return k.ints.len() + len(k.strs.keys) }
+
+// Memory of a key of a run until the run is written, at most: a place in keys and up to 8/3 slots,
+// the rank and the label. The length of a string key comes on top.
 const (
 	runKeyInt = 33
 	runKeyStr = 41
@@ -110,14 +204,13 @@ const (
 
 // bytes returns the memory of the keys in bytes.
 func (k *runKeys) bytes() int64 {
-	return runKeyInt*int64(len(k.ints.keys)) + runKeyStr*int64(len(k.strs.keys)) + k.text
+	return runKeyInt*int64(k.ints.len()) + runKeyStr*int64(len(k.strs.keys)) + k.text
 }
 
 // id returns the number of a key. It returns an error for an invalid key.
 func (k *runKeys) id(key Key) (ID, error) {
 	if num, isInt := key.Int(); isInt {
-		id, _ := k.ints.id(num, ID(k.len()))
-		return id, nil
+		return k.ints.id(num, ID(k.len())), nil
 	}
 	str, _ := key.Str()
 	id, known := k.strs.known(str)
@@ -127,7 +220,7 @@ func (k *runKeys) id(key Key) (ID, error) {
 	if err := key.Valid(); err != nil {
 		return 0, err
 	}
-	id, _ = k.strs.id(str, ID(k.len()))
+	id = k.strs.id(str, ID(k.len()))
 	k.text += int64(len(str))
 	return id, nil
 }
@@ -172,26 +265,25 @@ type labelledKey struct {
 	label uint16
 }
 
-// ascending passes each key and its number to visit, in key order. The dictionary must be cleared
-// then.
-func (k *runKeys) ascending(visit func(key labelledKey, id ID) error) error {
+// ascending yields each key and its number, in key order. From then on the dictionary can only be
+// read in this way, or cleared.
+func (k *runKeys) ascending(yield func(key labelledKey, id ID) bool) {
 	label := func(id ID) uint16 {
 		if int(id) < len(k.labels) {
 			return k.labels[id]
 		}
 		return 0
 	}
-	for _, n := range k.ints.ascending() {
-		if err := visit(labelledKey{Int(n.key), label(n.id)}, n.id); err != nil {
-			return err
+	for key, id := range k.ints.ascending {
+		if !yield(labelledKey{Int(key), label(id)}, id) {
+			return
 		}
 	}
 	for _, n := range k.strs.ascending() {
-		if err := visit(labelledKey{Str(n.key), label(n.id)}, n.id); err != nil {
-			return err
+		if !yield(labelledKey{Str(n.key), label(n.id)}, n.id) {
+			return
 		}
 	}
-	return nil
 }
 
 // keySection is a part of a scratch file that holds ascending keys.

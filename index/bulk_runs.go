@@ -14,7 +14,7 @@ import (
 // run is a part of the edges and the nodes of a bulk load, in the order of their addition. Their
 // ids are the numbers of their keys in the dictionary of the run.
 type run struct {
-	edges  []Edge
+	edges  spill.Edges
 	values []spill.Values // by property
 	// stored is the memory of the values in bytes, and longest the memory for sorting the longest
 	// list.
@@ -28,7 +28,7 @@ type run struct {
 
 // bytes returns the approximate memory of the run.
 func (r *run) bytes() int64 {
-	return edgeBytes*int64(len(r.edges)) + int64(r.stored+r.longest) + r.keys.bytes()
+	return r.edges.Bytes() + int64(r.stored+r.longest) + r.keys.bytes()
 }
 
 // add adds the stored form of a value.
@@ -46,7 +46,7 @@ func (r *run) add(id ID, property uint16, stored []byte) {
 
 // source returns the number of the key of a source.
 func (r *run) source(k Key) (id ID, err error) {
-	if len(r.edges) > 0 && k == r.last {
+	if r.edges.Len() > 0 && k == r.last {
 		return r.lastID, nil
 	}
 	if id, err = r.keys.id(k); err == nil {
@@ -57,7 +57,8 @@ func (r *run) source(k Key) (id ID, err error) {
 
 // clear removes all edges, values and keys.
 func (r *run) clear() {
-	r.edges, r.last = r.edges[:0], Key{}
+	r.edges.Clear()
+	r.last = Key{}
 	for i := range r.values {
 		r.values[i].Clear()
 	}
@@ -77,20 +78,19 @@ type storedRun struct {
 // write appends a run to the scratch file.
 func (r *run) write(f *spill.File) (to storedRun, err error) {
 	rank := make([]ID, r.keys.len())
-	to.edges = spill.SectionOf(f.Size, r.edges)
+	to.edges = spill.SectionOf(f.Size, &r.edges)
 	to.ranks = f.Size + to.edges.Size()
 	to.table = to.ranks + 4*int64(len(rank))
 	out := writeKeys(f, to.table+4*int64(len(rank)), len(rank))
-	_ = r.keys.ascending(func(k labelledKey, id ID) error { // returns no error
+	for k, id := range r.keys.ascending {
 		rank[id] = ID(out.to.keys)
 		out.add(k)
-		return nil
-	})
+	}
 	if to.keys, err = out.finish(); err != nil {
 		return to, err
 	}
 	f.Size = to.keys.at + to.keys.size
-	if err := cmp.Or(f.WriteEdges(to.edges, r.edges), f.WriteIDs(to.ranks, rank)); err != nil {
+	if err := cmp.Or(f.WriteEdges(to.edges, &r.edges), f.WriteIDs(to.ranks, rank)); err != nil {
 		return to, err
 	}
 	for i := range r.values {
@@ -101,18 +101,6 @@ func (r *run) write(f *spill.File) (to storedRun, err error) {
 		to.values = append(to.values, section)
 	}
 	return to, nil
-}
-
-// rename replaces the ids of edges. It returns an error for an id that to does not have.
-func rename(edges []Edge, to []ID) error {
-	for i := range edges {
-		e := &edges[i]
-		if int(e.U) >= len(to) || int(e.V) >= len(to) {
-			return spill.Error(spill.ErrOther)
-		}
-		e.U, e.V = to[e.U], to[e.V]
-	}
-	return nil
 }
 
 // runWriter writes runs to the scratch file, one at a time, in the background.
@@ -154,9 +142,9 @@ func (w *runWriter) start(r *run) (empty *run, err error) {
 	return empty, nil
 }
 
-// makeRoom spills the run if it is full.
-func (b *Bulk) makeRoom() error {
-	full := b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 || b.run.full
+// makeRoom spills the run if it has no room for an edge that adds the given number of bytes.
+func (b *Bulk) makeRoom(edge int64) error {
+	full := b.o.Memory > 0 && b.run.bytes()+edge > b.o.Memory/2 || b.run.full
 	if full && b.run.keys.len() > 0 {
 		return b.spill()
 	}
@@ -210,21 +198,26 @@ func (b *Bulk) sort(ctx context.Context) error {
 
 // sortInMemory is sort for the only run.
 func (b *Bulk) sortInMemory() error {
-	added := huge.Make[Key](b.run.keys.len())[:0]
-	b.numbers.fresh = func(k labelledKey) { added = append(added, k.Key) }
-	final := huge.Make[ID](b.run.keys.len())
-	err := b.run.keys.ascending(func(k labelledKey, id ID) (err error) {
-		final[id], err = b.numbers.id(k)
-		return err
-	})
-	if err == nil {
-		err = rename(b.run.edges, final)
+	r, first := b.run, ID(b.s.Graph.nodes)
+	b.numbers.fresh = func(labelledKey) {}
+	final := huge.Make[ID](r.keys.len())
+	for k, id := range r.keys.ascending {
+		var err error
+		if final[id], err = b.numbers.id(k); err != nil {
+			return err
+		}
 	}
-	b.newKeys = withoutErrors(added)
-	b.sorted.Take(b.run.edges)
-	b.inMemory, b.final = b.run.values, final
-	b.run = nil
-	return err
+	b.newKeys = func(yield func(Key, error) bool) {
+		for k, id := range r.keys.ascending {
+			if final[id] >= first && !yield(k.Key, nil) {
+				return
+			}
+		}
+	}
+	b.inMemory, b.final, b.run = r.values, final, nil
+	edges := r.edges
+	r.edges = spill.Edges{}
+	return b.sorted.Take(edges, final)
 }
 
 // number gives the keys of the stored runs their final ids, and writes the table of each run.
@@ -285,7 +278,7 @@ func (b *Bulk) rewrite(r storedRun) error {
 		}
 		final[i] = ids[rank]
 	}
-	if err := b.sorted.Rewrite(r.edges, func(edges []Edge) error { return rename(edges, final) }); err != nil {
+	if err := b.sorted.Rewrite(r.edges, final); err != nil {
 		return err
 	}
 	for property, section := range r.values {

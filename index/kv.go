@@ -192,7 +192,7 @@ func joinParts(r getter, key, part []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	value := append(huge.Make[byte](int(min(size, maxAhead)))[:0], part[splitHead:]...)
+	value := append(huge.Dirty[byte](int(min(size, maxAhead)))[:0], part[splitHead:]...)
 	for i := 1; uint64(len(value)) < size; i++ {
 		part, ok, err := r.Get(partKey(key, i))
 		if err != nil {

@@ -44,6 +44,7 @@ type RowPacker struct {
 	run  []entry // entries of the next block
 	last int     // index in run of the first entry of the last row
 	size int     // estimated size of the block of run in bytes
+	b    []byte  // for reuse
 }
 
 // entry is an entry of a row.
@@ -84,7 +85,8 @@ func (p *RowPacker) flush(n int) error {
 	if n == 0 {
 		return nil
 	}
-	err := p.Emit(p.run[0].row, WithChecksum(appendBlock(nil, p.run[:n])))
+	p.b = appendBlock(p.b[:0], p.run[:n])
+	err := p.Emit(p.run[0].row, WithChecksum(p.b))
 	p.run = append(p.run[:0], p.run[n:]...)
 	p.last, p.size = 0, 0
 	for i, e := range p.run {

@@ -40,7 +40,7 @@ func (d Directions) common() (directed, mixed bool) {
 	return directed, directed && slices.Contains(d, false)
 }
 
-func (e *Edge) pair(directed bool) uint64 {
+func (e Ends) pair(directed bool) uint64 {
 	if !directed && e.U > e.V {
 		return uint64(e.V)<<32 | uint64(e.U)
 	}
@@ -148,16 +148,17 @@ const (
 )
 
 // SectionOf returns the section that some edges take which starts at the given offset.
-func SectionOf(at int64, edges []Edge) Section { return Section{at, len(edges), widthOf(edges)} }
+func SectionOf(at int64, edges *Edges) Section { return Section{at, edges.Len(), widthOf(edges)} }
 
 // widthOf returns the bytes per edge of a section with the given edges.
-func widthOf(edges []Edge) int {
+func widthOf(edges *Edges) int {
 	width, relation := widthPlain, 0
-	for i := range edges {
-		if edges[i].Weight != 1 || edges[i].Time != 0 {
+	for i := range edges.full {
+		e := &edges.full[i]
+		if e.Weight != 1 || e.Time != 0 {
 			width = widthFull
 		}
-		if edges[i].Relation != 0 {
+		if e.Relation != 0 {
 			relation = widthRelation
 		}
 	}
@@ -174,10 +175,10 @@ func (s Section) relations() bool { return s.width != widthPlain && s.width != w
 func (s Section) Size() int64 { return int64(s.edges) * int64(s.width) }
 
 // WriteEdges writes the edges of a section.
-func (f *File) WriteEdges(to Section, edges []Edge) error {
+func (f *File) WriteEdges(to Section, edges *Edges) error {
 	out := f.Writer(to.at, int(min(WholeBuffer, to.Size())))
-	for i := range edges {
-		e := &edges[i]
+	for i := range edges.Len() {
+		e := edges.At(i)
 		b := binary.LittleEndian.AppendUint32(out.AvailableBuffer(), e.U)
 		b = binary.LittleEndian.AppendUint32(b, e.V)
 		if to.full() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kith/index/internal/huge"
+	"kith/ppr"
 )
 
 // Sorted is a list of edges of any length, sorted by an external merge sort (Knuth, The Art of
@@ -12,36 +13,32 @@ import (
 // returns equal edges in the order in which they were added, whatever the limit.
 type Sorted struct {
 	Directed Directions // the two directions of an undirected edge are one pair
-	Limit    int        // maximum number of edges in memory; 0: any number
-	Buffers  int64      // bytes for reading all runs at the same time
-	File     File
-	runs     []Section // in the order of addition
-	tail     []Edge    // follows the runs; sorted after sort
-	spare    []Edge    // for reuse
+	// ByU says that edges are added ascending by V and relation, and all are directed, so they need
+	// to be sorted by U only.
+	ByU     bool
+	Limit   int64 // maximum memory of sorting edges in bytes; 0: any number
+	Buffers int64 // bytes for reading all runs at the same time
+	File    File
+	runs    []Section // in the order of addition
+	tail    Edges     // follows the runs; sorted after sort
+	spare   Edges     // for reuse
 }
 
 // Add adds an edge. It returns an error of the scratch file.
 func (l *Sorted) Add(e Edge) error {
-	if l.Limit > 0 && len(l.tail) >= l.Limit {
+	if l.Limit > 0 && 2*(l.tail.Bytes()+l.tail.Growth(&e)) > l.Limit && l.tail.Len() > 0 {
 		if err := l.spill(); err != nil {
 			return err
 		}
 	}
-	l.tail = append(l.tail, e)
+	l.tail.Add(e)
 	return nil
 }
 
-// Len returns the number of edges in memory.
-func (l *Sorted) Len() int { return len(l.tail) }
-
-// Grow makes room for n edges, as far as the limit allows.
-func (l *Sorted) Grow(n int) {
-	if l.Limit > 0 {
-		n = min(n, l.Limit)
-	}
-	if cap(l.tail)-len(l.tail) < n {
-		l.tail = append(huge.Make[Edge](len(l.tail) + n)[:0], l.tail...)
-	}
+// Reuse takes over memory that another list has to spare.
+func (l *Sorted) Reuse(from *Sorted) {
+	l.tail, from.spare = from.spare, Edges{}
+	l.tail.Clear()
 }
 
 // spill moves the edges in memory to the scratch file as a run.
@@ -50,18 +47,24 @@ func (l *Sorted) spill() error {
 		return err
 	}
 	l.Sort()
-	to := SectionOf(l.File.Size, l.tail)
-	if err := l.File.WriteEdges(to, l.tail); err != nil {
+	to := SectionOf(l.File.Size, &l.tail)
+	if err := l.File.WriteEdges(to, &l.tail); err != nil {
 		return err
 	}
 	l.File.Size += to.Size()
 	l.runs = append(l.runs, to)
-	l.tail = l.tail[:0]
+	l.tail.Clear()
 	return nil
 }
 
 // Sort sorts the edges in memory.
-func (l *Sorted) Sort() { l.tail, l.spare = RadixSort(l.tail, l.spare, l.Directed) }
+func (l *Sorted) Sort() {
+	if l.ByU {
+		l.tail.sortByU(&l.spare)
+	} else {
+		l.tail.sort(&l.spare, l.Directed)
+	}
+}
 
 // Reader returns a merger of base, which must ascend or be nil, and of the list. It returns the
 // edges ascending by pair and relation. Equal ones come in the order in which they were added, the
@@ -75,47 +78,50 @@ func (l *Sorted) Reader(base func() (Edge, bool), readErr *error) *Merger[Edge] 
 	for _, run := range l.runs {
 		lists = append(lists, l.File.ReadEdges(run, MergeBuffer(l.Buffers, len(l.runs)), readErr))
 	}
-	tail := l.tail
+	tail, at := &l.tail, -1
 	lists = append(lists, func() (e Edge, ok bool) {
-		if len(tail) == 0 {
+		if at++; at >= tail.Len() {
 			return e, false
 		}
-		e, tail = tail[0], tail[1:]
-		return e, true
+		return tail.At(at), true
 	})
 	directed := l.Directed
 	return NewMerger(lists, func(a, b *Edge) bool { return a.Before(b, directed) })
 }
 
-// Take makes the list the given edges, sorted in memory.
-func (l *Sorted) Take(edges []Edge) {
+// Take makes the list the given edges, whose ids become those of to, sorted in memory. It returns an
+// error for an id that to does not have.
+func (l *Sorted) Take(edges Edges, to []ppr.ID) error {
 	l.tail = edges
+	if err := l.tail.rename(to); err != nil {
+		return err
+	}
 	l.Sort()
-	l.spare = nil
+	return nil
 }
 
-// Rewrite adds a section of the list's file as a run. rename changes its edges first; then they are
-// sorted and written back.
-func (l *Sorted) Rewrite(run Section, rename func([]Edge) error) error {
+// Rewrite adds a section of the list's file as a run. The ids of its edges become those of to; then
+// they are sorted and written back. It returns an error for an id that to does not have.
+func (l *Sorted) Rewrite(run Section, to []ppr.ID) error {
 	var readErr error
 	next := l.File.ReadEdges(run, WholeBuffer, &readErr)
-	l.tail = l.tail[:0]
+	l.tail.Clear()
 	for e, ok := next(); ok; e, ok = next() {
-		l.tail = append(l.tail, e)
+		l.tail.Add(e)
 	}
 	if readErr != nil {
 		return readErr
 	}
-	if err := rename(l.tail); err != nil {
+	if err := l.tail.rename(to); err != nil {
 		return err
 	}
 	l.Sort()
 	l.runs = append(l.runs, run)
-	return l.File.WriteEdges(run, l.tail)
+	return l.File.WriteEdges(run, &l.tail)
 }
 
 // Forget drops the edges in memory, which do not belong in the list.
-func (l *Sorted) Forget() { l.tail, l.spare = nil, nil }
+func (l *Sorted) Forget() { l.tail, l.spare = Edges{}, Edges{} }
 
 // RadixSort sorts edges by pair and relation, stably. Both slices are overwritten. out is the
 // sorted slice, and free is the other slice, which may be longer than spare was.
@@ -160,7 +166,7 @@ func radixSort[T any](items, spare []T, bytes int, numbers func(some []T, to []u
 		}
 	}
 	if cap(spare) < len(items) {
-		spare = huge.Make[T](cap(items))
+		spare = huge.Dirty[T](cap(items))
 	}
 	spare = spare[:len(items)]
 	for d := range count {

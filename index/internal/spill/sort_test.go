@@ -76,6 +76,67 @@ func TestRadixSort(t *testing.T) {
 	}
 }
 
+// TestEdges verifies that a list returns the edges that were added, whichever of them are plain, and
+// that Growth says what they add to Bytes.
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, plain := range []int{0, 1, 50, 100} {
+		want := randomEdges(rng, 100, 9, 2)
+		for i := range want[:plain] {
+			want[i] = Edge{Ends: want[i].Ends, Weight: 1}
+		}
+		var l Edges
+		for range 2 {
+			for i, e := range want {
+				bytes := l.Bytes() + l.Growth(&e)
+				if l.Add(e); l.Bytes() != bytes || l.Len() != i+1 {
+					t.Errorf("%d plain: edge %d makes %d bytes, want %d", plain, i, l.Bytes(), bytes)
+				}
+			}
+			for i, e := range want {
+				if l.At(i) != e {
+					t.Errorf("%d plain: edge %d is %v, want %v", plain, i, l.At(i), e)
+				}
+			}
+			l.Clear()
+		}
+	}
+}
+
+// TestSortedByU verifies that a list of edges that ascend by V is sorted, in one run and in several.
+func TestSortedByU(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, limit := range []int64{0, 1000} {
+		for _, relations := range []int{1, 3} {
+			directed := slices.Repeat(Directions{true}, 1+relations*0x101)
+			want := randomEdges(rng, 500, 20, relations)
+			order := inOrder(directed)
+			slices.SortFunc(want, order)
+			want = slices.CompactFunc(want, func(a, b Edge) bool { return order(a, b) == 0 })
+			byV := slices.Clone(want)
+			slices.SortStableFunc(byV, func(a, b Edge) int { return cmp.Compare(a.V, b.V) })
+			l := Sorted{Directed: directed, ByU: true, Limit: limit, File: File{Create: newPaper}}
+			for _, e := range byV {
+				if err := l.Add(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.Sort()
+			var got []Edge
+			var err error
+			in := l.Reader(nil, &err)
+			for e, _, ok := in.Next(); ok; e, _, ok = in.Next() {
+				got = append(got, e)
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("limit %d, %d relations: not sorted, %v", limit, relations, err)
+			}
+		}
+	}
+}
+
 // TestSorted verifies that for any number of runs the merge returns every edge, ordered by
 // pair and relation, and equal edges in the order of addition, the edges of the base first.
 func TestSorted(t *testing.T) {
@@ -92,7 +153,7 @@ func TestSorted(t *testing.T) {
 		base := []Edge{{Ends: Ends{0, 7}, Weight: 3}, {Ends: Ends{1, edges[0].V + 2}, Weight: 9}}
 		want := slices.Concat(base, edges)
 		slices.SortStableFunc(want, inOrder(directed))
-		l := Sorted{Directed: directed, Limit: limit, File: File{Create: newPaper}}
+		l := Sorted{Directed: directed, Limit: int64(limit) * 2 * fullBytes, File: File{Create: newPaper}}
 		for _, e := range edges {
 			if err := l.Add(e); err != nil {
 				t.Fatal(err)
