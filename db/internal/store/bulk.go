@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,7 +35,11 @@ func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 	w := &tableWriter{store: s, ts: ts, kinds: map[byte]*tableBuffer{}}
 	err := f(w)
 	if err == nil && len(w.drafts) == 0 {
-		return s.Batch(ts, w.copyTo)
+		if all := w.joined(); all.bytes < leastTable {
+			return s.Batch(ts, w.copyTo)
+		} else if all.bytes < s.bulkTable {
+			return s.addTable(all)
+		}
 	}
 	for _, kind := range w.kinds {
 		if err == nil {
@@ -52,6 +57,9 @@ func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 	}
 	return errors.Join(err, w.tidy())
 }
+
+// leastTable is the number of bytes of records for which a table costs less than a commit does.
+const leastTable = 256 << 10
 
 // adoptWait is how long Bulk waits for a moment without transactions.
 const adoptWait = time.Second
@@ -94,6 +102,37 @@ func (w *tableWriter) Set(key, value []byte) error {
 	return w.flush(b)
 }
 
+// joined returns the records of all kinds.
+func (w *tableWriter) joined() (all tableBuffer) {
+	for _, kind := range slices.Sorted(maps.Keys(w.kinds)) {
+		all.entries = append(all.entries, w.kinds[kind].entries...)
+		all.bytes += w.kinds[kind].bytes
+	}
+	return all
+}
+
+// build returns a table of the records.
+func (b *tableBuffer) build(o badger.Options) []byte {
+	to := tableOptions(o)
+	// Badger takes twice as much at once, and more when that is full.
+	to.TableSize = uint64(b.bytes) * 3 / 2
+	return buildTable(inTableOrder(b.entries), to)
+}
+
+// addTable durably adds a table of records while Badger runs.
+func (s *Store) addTable(all tableBuffer) error {
+	b, err := s.forWriting()
+	if err != nil {
+		return err
+	}
+	if err = s.RoomToGrow(); err == nil {
+		err = fullError(b.flush.addTable(all.build(s.opts)))
+	}
+	s.written.Add(all.bytes)
+	s.step()
+	return errors.Join(err, b.release())
+}
+
 // Delete implements index.Writer.
 func (w *tableWriter) Delete(key []byte) error {
 	return fmt.Errorf("db: store: key %q is deleted in a bulk", key)
@@ -110,10 +149,7 @@ func (w *tableWriter) flush(b *tableBuffer) error {
 	entries := inTableOrder(b.entries)
 	d := draft{filepath.Join(w.store.Dir(), fmt.Sprintf("%06d%s", len(w.drafts), draftSuffix)), entries[0].key, entries[len(entries)-1].key}
 	w.drafts = append(w.drafts, d)
-	o := tableOptions(w.store.opts)
-	// Badger takes twice as much at once, and more when that is full.
-	o.TableSize = uint64(b.bytes) * 3 / 2
-	err := fullError(writeSynced(d.name, buildTable(entries, o)))
+	err := fullError(writeSynced(d.name, b.build(w.store.opts)))
 	clear(b.entries)
 	b.entries, b.bytes = b.entries[:0], 0
 	w.store.step()

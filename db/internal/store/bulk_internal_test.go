@@ -118,6 +118,38 @@ func TestBulk(t *testing.T) {
 	}
 }
 
+// Records of a bulk that fit into one table are there when it returns, while readers read and after
+// the store was opened again, and Badger is not started again for them.
+func TestBulkOfOneTable(t *testing.T) {
+	t.Parallel()
+	const records = 60 // 0.5 MB
+	path := filepath.Join(t.TempDir(), "s")
+	s := testOpen(t, path)
+	fill(t, s, 1, 'a', 10)
+	defer s.Read(1).Close()
+	runs := s.runs.Load()
+	for ts := uint64(1); ts <= 8; ts++ { // more than level 0 holds
+		if err := bulk(s, ts, records, nil); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, ts+1, 'a', 10)
+		checkBulk(t, s, ts, records)
+	}
+	if n := s.runs.Load() - runs; n > 0 {
+		t.Errorf("Badger was started %d times", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = testOpen(t, path)
+	for ts := uint64(1); ts <= 8; ts++ {
+		checkBulk(t, s, ts, records)
+	}
+	if err := errors.Join(s.Verify(), s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A bulk removes the tables of an earlier one whose records are all deleted, unless a reader may
 // see them, and no others.
 func TestBulkRemovesDeadTables(t *testing.T) {

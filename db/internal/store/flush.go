@@ -150,7 +150,16 @@ func (f *flusher) makeTable(memtable reflect.Value) error {
 		b.Add(it.Key(), it.Value(), 0)
 	}
 	content := b.Finish()
-	if err := errors.Join(it.Close(), reserveManifest(f.opts.Dir)); err != nil || len(content) == 0 {
+	if err := it.Close(); err != nil || len(content) == 0 {
+		return err
+	}
+	return f.addTable(content)
+}
+
+// addTable writes a table and adds it to level 0. If it returns an error that the store has not
+// kept, nothing has changed.
+func (f *flusher) addTable(content []byte) error {
+	if err := reserveManifest(f.opts.Dir); err != nil {
 		return err
 	}
 	t, err := f.add(content)
@@ -158,7 +167,8 @@ func (f *flusher) makeTable(memtable reflect.Value) error {
 		return err
 	}
 	if err := addLevel0Table(f.controller, t); err != nil {
-		// The manifest may name the table or not. The table and the log stay.
+		// The manifest may name the table or not. The table stays, and the log of its records, if
+		// there is one.
 		f.store.Fail(manifestError(err))
 		return err
 	}
