@@ -506,8 +506,8 @@ func (db *DB) writeGeneration(ctx context.Context, ts uint64, write func(w index
 }
 
 // rebase commits the meta record of next, whose generation is written, publishes next, and deletes
-// what next does not need. The rows of next are loaded into memory if the rows of now are. The
-// writer calls it.
+// what next does not need. The rows of next are loaded into memory if the rows of now are, unless
+// now is empty: a process that makes a database may end without a question. The writer calls it.
 func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) error {
 	if err := now.Err(); err != nil { // next may lack what could not be read
 		return err
@@ -522,7 +522,7 @@ func (db *DB) rebase(ctx context.Context, now *snapshot, next *index.Snapshot) e
 		return err
 	}
 	db.publish(made)
-	if now.Loaded() {
+	if now.Loaded() && now.Meta.Nodes > 0 {
 		db.loadRows(0)
 	} else {
 		db.loadRowsLater(next)
