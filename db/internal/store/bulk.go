@@ -21,9 +21,10 @@ import (
 // Bulk is Batch for many records of a new generation, each written once, in the order of their keys
 // if they have the same first byte. It writes tables, and Badger opens them when all are complete.
 // Written by Badger, every record would first be in a log and in a memtable and then in two or
-// three tables, each in memory as a whole and mapped from then on.
+// three tables, each in memory as a whole and mapped from then on. Records that fit into one table
+// are added to Badger as it runs.
 //
-// Readers wait while Badger makes a table of the last commits, unless nothing was written since
+// Of more tables, readers wait while Badger makes a table of the last commits, unless nothing was written since
 // Open. Transactions that do not end prevent this; then Badger writes the records.
 func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 	if s.Dir() == "" || runtime.GOOS == "windows" {

@@ -34,10 +34,7 @@ func TestSlices(t *testing.T) {
 // that others have their length.
 func TestDirty(t *testing.T) {
 	t.Parallel()
-	type pointers struct {
-		a int
-		s []string
-	}
+	type pointers struct{ s []string }
 	const n = 300_000
 	for range 3 { // later ones may get memory that was in use
 		numbers := Dirty[struct{ a, b uint32 }](n)
