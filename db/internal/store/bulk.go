@@ -24,8 +24,9 @@ import (
 // three tables, each in memory as a whole and mapped from then on. Records that fit into one table
 // are added to Badger as it runs.
 //
-// Of more tables, readers wait while Badger makes a table of the last commits, unless nothing was written since
-// Open. Transactions that do not end prevent this; then Badger writes the records.
+// If there are more, readers wait while Badger makes a table of the last commits, unless nothing
+// was written since Open. Transactions that do not end prevent this; then Badger writes the
+// records.
 func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 	if s.Dir() == "" || runtime.GOOS == "windows" {
 		return s.Batch(ts, f)
