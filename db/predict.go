@@ -70,7 +70,7 @@ type PredictOptions struct {
 	UntilExact bool
 	// RankAll scores all candidates. Otherwise, if the model is a ranker, it scores the most
 	// promising ones only: 1,800, in a directed graph 3,000, in a bipartite graph that the model was
-	// trained on 300, or 10 for each requested link if that is more. If these are more than a third,
+	// trained on 200, or 10 for each requested link if that is more. If these are more than a third,
 	// it scores all. They are found by products of vectors, PageRank, content, the forecast,
 	// outcomes, and numbers of edges. Of the best 20 links at least 99 % were found on the graphs
 	// where this was measured.

@@ -24,7 +24,7 @@ func (s *Scorer) Retrieves(w World, sources Start) int {
 	case w.Graph.Directed():
 		return 3000
 	case s.belief.vectors != nil && s.belief.vectors.Bipartite():
-		return 300
+		return 200
 	}
 	return 1800
 }
