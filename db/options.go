@@ -88,7 +88,7 @@ type Options struct {
 	// without a name, or else the model default, is trained when the graph has 1,000 edges, if it
 	// was created and never trained. A model whose deployed version was trained on the edges is
 	// trained again when a tenth of the edges, and at least 1,000, have changed since. That training
-	// continues from the weights of the version and takes about a third of the time of a whole one.
+	// continues from the weights of the version and takes about a quarter of the time of a whole one.
 	// The new version is deployed if it finds hidden links better (see Comparison), and dropped
 	// otherwise. A frozen model is not trained. Readers and writers continue meanwhile. Close
 	// cancels the training.
