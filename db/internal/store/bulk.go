@@ -37,9 +37,10 @@ func (s *Store) Bulk(ts uint64, f func(index.Writer) error) error {
 	w := &tableWriter{store: s, ts: ts, kinds: map[byte]*tableBuffer{}}
 	err := f(w)
 	if err == nil && len(w.drafts) == 0 {
-		if all := w.joined(); all.bytes < leastTable {
+		switch all := w.joined(); {
+		case all.bytes < leastTable:
 			return s.Batch(ts, w.copyTo)
-		} else if all.bytes < s.bulkTable {
+		case all.bytes < s.bulkTable:
 			return s.addTable(all)
 		}
 	}
@@ -131,6 +132,7 @@ func (s *Store) addTable(all tableBuffer) error {
 		err = fullError(b.flush.addTable(all.build(s.opts)))
 	}
 	s.written.Add(all.bytes)
+	s.tables.Add(1)
 	s.step()
 	return errors.Join(err, b.release())
 }

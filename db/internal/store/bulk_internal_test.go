@@ -134,6 +134,11 @@ func TestBulkOfOneTable(t *testing.T) {
 		}
 		fill(t, s, ts+1, 'a', 10)
 		checkBulk(t, s, ts, records)
+		if ts == 1 { // later tables may be merged meanwhile
+			if _, ok := readInventory(path).Tables[1]; !ok {
+				t.Error("the inventory does not have the table")
+			}
+		}
 	}
 	if n := s.runs.Load() - runs; n > 0 {
 		t.Errorf("Badger was started %d times", n)
