@@ -321,9 +321,9 @@ func (tx *Tx) candidates(
 	if ids, err = r.set(ctx, c); err != nil {
 		return nil, out, err
 	}
-	ids = candidate.Remove(ids, r.unlisted(start.Node))
+	ids = walk.Without(ids, r.unlisted(start.Node))
 	n := len(ids)
-	ids = candidate.Remove(ids, r.unlisted(linked))
+	ids = walk.Without(ids, r.unlisted(linked))
 	r.linked += n - len(ids)
 	if r.Accept != nil {
 		ids = slices.DeleteFunc(ids, func(id index.ID) bool { return !r.Accept(id) && !r.isListed(id) })

@@ -272,20 +272,6 @@ func Union(a, b []index.ID) []index.ID {
 	return slices.Compact(all)
 }
 
-// Remove returns the ids that are not among few others, in the memory of ids. Both lists ascend.
-func Remove(ids, few []index.ID) []index.ID {
-	left, rest := ids[:0], ids
-	for _, id := range few {
-		i, found := slices.BinarySearch(rest, id)
-		left = append(left, rest[:i]...)
-		if found {
-			i++
-		}
-		rest = rest[i:]
-	}
-	return append(left, rest...)
-}
-
 // Drawn returns up to n of the ids, drawn uniformly without replacement. It reorders ids.
 func Drawn(random *rand.Rand, ids []index.ID, n int) []index.ID {
 	n = min(n, len(ids))

@@ -122,14 +122,23 @@ func Recent(ctx context.Context, graphs []*index.Graph, since, until int64, n in
 	}
 }
 
-// Without returns the nodes of a that are not in b, in the memory of a. Both ascend.
+// Without returns the nodes of a that are not in b, in the memory of a. Both ascend. It moves the
+// nodes between two of b together, so a may be much longer than b.
 func Without(a, b []index.ID) []index.ID {
-	return slices.DeleteFunc(a, func(u index.ID) bool {
-		for len(b) > 0 && b[0] < u {
-			b = b[1:]
+	left := a[:0]
+	for _, u := range b {
+		most := 1
+		for most < len(a) && a[most-1] < u {
+			most *= 2
 		}
-		return len(b) > 0 && b[0] == u
-	})
+		i, found := slices.BinarySearch(a[:min(most, len(a))], u)
+		left = append(left, a[:i]...)
+		if found {
+			i++
+		}
+		a = a[i:]
+	}
+	return append(left, a...)
 }
 
 // Shortest returns the nodes of a shortest path from a to b, including both, of at most the given

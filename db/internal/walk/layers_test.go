@@ -83,3 +83,28 @@ func TestLayersCancelled(t *testing.T) {
 		t.Errorf("after the end of the context: %v", last)
 	}
 }
+
+// Without agrees with a search for each node, in lists of all lengths, and changes only the first.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 1))
+	ascending := func(n int) (all []index.ID) {
+		for id := range index.ID(200) {
+			if rng.IntN(200) < n {
+				all = append(all, id)
+			}
+		}
+		return all
+	}
+	for range 2000 {
+		a, b := ascending(rng.IntN(201)), ascending(rng.IntN(201))
+		others := slices.Clone(b)
+		want := slices.DeleteFunc(slices.Clone(a), func(u index.ID) bool { return slices.Contains(b, u) })
+		if got := walk.Without(slices.Clone(a), b); !slices.Equal(got, want) {
+			t.Fatalf("%v without %v: %v, want %v", a, b, got, want)
+		}
+		if !slices.Equal(b, others) {
+			t.Fatalf("%v became %v", others, b)
+		}
+	}
+}
